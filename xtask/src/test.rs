@@ -20,6 +20,7 @@ pub(crate) fn run(filters: &[String]) -> Result<ExitCode, Failure> {
         return Err(Failure::Usage(format!("`test` takes no option `{option}`")));
     }
     tools::ensure()?;
+    tools::ensure_shells();
     let mut report = Report::default();
     // Whoever asks for a few tests wants their result, and soon.
     if filters.is_empty() {

@@ -91,6 +91,26 @@ pub(crate) fn install_package(debian: &'static str) -> Result<bool, Failure> {
     Ok(usual)
 }
 
+/// Shells in which completion scripts are tested.
+const SHELLS: [&str; 2] = ["zsh", "fish"];
+
+/// Installs the shells where that is usual. Elsewhere their tests are skipped, and only CI insists.
+pub(crate) fn ensure_shells() {
+    let is_missing = |shell: &&'static str| !is_there(&Find::OnPath(shell));
+    let missing: Vec<&'static str> = SHELLS.into_iter().filter(is_missing).collect();
+    if missing.is_empty() {
+        return;
+    }
+    let (step, machine) = (Step::begin("shells"), Machine::this());
+    let is_installed = machine.debian && machine.root && install(&missing, &[]).is_ok();
+    let what = missing.join(" and ");
+    step.end(&if is_installed {
+        format!("installed {what}")
+    } else {
+        format!("skipped: there is no {what}")
+    });
+}
+
 fn missing(is_there: impl Fn(&Find) -> bool) -> Vec<&'static Tool> {
     TOOLS.iter().filter(|tool| !is_there(&tool.find)).collect()
 }

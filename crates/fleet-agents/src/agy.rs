@@ -1,9 +1,9 @@
 //! Antigravity CLI, the other coding agent of Google: `agy -p`.
 //!
-//! Owns how it is started and what can be known from plain text. It is on no package registry and could not be tried:
-//! this is written from what is known of it. Every release takes these two flags; that newer ones also have a model,
-//! a stream of events and conversations that can be resumed is not used. A user who has such a release can describe
-//! it in the configuration.
+//! Owns how it is started and what can be known from plain text. It is on no package registry and could not be tested:
+//! this follows its documentation. Every release takes these two flags; that newer ones also have a model, a stream of
+//! events and conversations that can be resumed is not used. A user who has such a release can describe it in the
+//! configuration.
 
 use fleet_core::event::{AgentEvent, Stream};
 use fleet_core::outcome::AgentExit;
@@ -29,14 +29,14 @@ impl Adapter for Agy {
             // A Google account, but its limits are not those of the Gemini API.
             provider: "antigravity".into(),
             program: Program::OnPath("agy".into()),
-            version_args: &["--version"],
+            version_args: vec!["--version".to_owned()],
             install: "see https://antigravity.google".into(),
             login: "run agy and sign in".into(),
             login_env: &[],
             login_files: &[],
             takes_prompts: false,
             trust: [
-                "asks before it does anything and, as nobody answers, may stop there",
+                "asks before it does anything and, without an answer, may stop there",
                 "edits and runs commands without asking and without a sandbox",
                 "edits and runs commands without asking and without a sandbox",
             ],
@@ -50,7 +50,7 @@ impl Adapter for Agy {
 
     fn plan(&self, brief: &Brief<'_>) -> LaunchPlan {
         let mut plan = LaunchPlan::new(Program::OnPath("agy".into()));
-        // It takes a prompt by argument only, and arguments can be read by everybody.
+        // It takes a prompt by argument only, and every user can read arguments.
         let pointer = format!("Read the file {} and do what it says.", brief.prompt_file.display());
         plan.prompt = PromptVia::File;
         plan.arg(&["-p", &pointer]);
@@ -71,7 +71,7 @@ impl Adapter for Agy {
     }
 }
 
-/// More than any report: which of its lines are the last answer, it does not say.
+/// Longer than any report: its output does not mark the last answer.
 const LONGEST_SAID: usize = 64 * 1024;
 
 const RETRY_AFTER: &[&str] = &["reset after ", "retry in ", "retry after ", "try again in "];

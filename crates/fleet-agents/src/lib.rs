@@ -1,9 +1,9 @@
 //! Agents: how each one is started, and what its output means.
 //!
 //! Owns one adapter for each agent, which turns a [`Brief`] into a [`LaunchPlan`] and lines of output into
-//! [`AgentEvent`]s. Everything that differs between agents is here; nobody else asks which agent it is. Pure: it
-//! must never start a process, read a file or look at the clock. It must never trust what an agent prints either:
-//! a line that it does not understand is passed on as it is, and no line makes it fail.
+//! [`AgentEvent`]s. Everything that differs between agents is here; no other crate asks which agent it is. Pure: it
+//! must never start a process, read a file or look at the clock. It must never trust what an agent prints either: a
+//! line that it does not understand is passed on as it is, and no line makes it fail.
 
 mod acp;
 mod adapter;

@@ -31,7 +31,7 @@ pub fn vendor_of(model: &str) -> Option<&'static str> {
 }
 
 /// The vendor of this model, if it is surely another one than the provider of an agent. A provider that serves many
-/// vendors' models is none of the vendors, so that nothing is strange to it.
+/// vendors' models is not a vendor, so that it accepts any model.
 pub fn stranger(provider: &str, model: &str) -> Option<&'static str> {
     let is_vendor = VENDORS.iter().any(|vendor| vendor.provider == provider);
     vendor_of(model).filter(|vendor| is_vendor && *vendor != provider)

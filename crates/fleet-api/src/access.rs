@@ -14,7 +14,7 @@ pub enum Access {
     Own,
     /// People; an agent for what its own repository has.
     Project,
-    /// Everybody.
+    /// Every caller.
     All,
     /// Agents alone: it is about the run in which they are.
     Agents,
@@ -28,7 +28,7 @@ pub enum Asker {
     Person,
     /// The agent of a run.
     Agent,
-    /// Somebody who may only look.
+    /// A caller that may only read.
     Viewer,
     /// A runner on another host.
     Runner,
@@ -40,7 +40,7 @@ impl Asker {
 }
 
 impl Access {
-    /// Whether somebody may call such a verb at all. What an agent names is checked beyond that.
+    /// Whether a caller may call such a verb at all. What an agent names is checked beyond that.
     pub const fn admits(self, asker: Asker, nature: Nature) -> bool {
         match (self, asker) {
             (Self::Agents, _) => matches!(asker, Asker::Agent),

@@ -1,4 +1,4 @@
-//! What can be asked of codefleet: the contract between those who ask and the engine.
+//! What can be asked of codefleet: the contract between the interfaces and the engine.
 //!
 //! Owns the table of verbs: for each its id, its request, its answer, who may call it and what it does to the world;
 //! and the views, in which tasks, runs and workflows are shown. Everything here travels as JSON. Must never do

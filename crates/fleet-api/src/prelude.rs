@@ -1,7 +1,8 @@
-//! What every verb is made of.
+//! What most verbs and views use.
 
+pub(crate) use fleet_core::id::{RunId, TaskId};
 pub(crate) use schemars::JsonSchema;
 pub(crate) use serde::{Deserialize, Serialize};
 
-pub(crate) use crate::Subject;
 pub(crate) use crate::verb::verb;
+pub(crate) use crate::{Moment, Subject};

@@ -19,7 +19,7 @@ pub struct TaskFields {
     /// The model [default: `agents.AGENT.model`]
     #[arg(long, value_name = "MODEL")]
     pub model: Option<String>,
-    /// Where the work starts: a branch, tag or commit [default: HEAD when it starts]
+    /// A branch, tag or commit to start at [default: the work before it, or HEAD when it starts]
     #[arg(long, value_name = "REF")]
     pub base: Option<String>,
     /// The branch for the work [default: made from the id]

@@ -17,8 +17,8 @@ pub trait Verb: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'stati
     /// Who may call it.
     const ACCESS: Access;
 
-    /// What it is about, as far as the request names it. An agent may name only what it may see; whoever checks that puts
-    /// the whole id in place of what was typed, so that what was checked is what is meant.
+    /// What it is about, as far as the request names it. An agent may name only what it may see; the check replaces
+    /// what was typed by the whole id, so that what was checked is what is used.
     fn subjects(&mut self) -> Vec<Subject<'_>> {
         Vec::new()
     }
@@ -41,7 +41,7 @@ pub enum Nature {
 pub enum Subject<'a> {
     /// A task, by its own id, that of a run, or its branch.
     Task(&'a mut String),
-    /// A task of the same repository, whoever brought it: one that another waits for.
+    /// Any task of the same repository: one that another waits for.
     Neighbour(&'a mut String),
     /// A run, by its own id, that of its task, or its branch.
     Run(&'a mut String),

@@ -1,7 +1,7 @@
-//! Which tasks get in each other's way.
+//! Which tasks conflict.
 //!
 //! Owns which pairs of tasks claim or change the same files, and which of them are worth trying to merge. Must never
-//! say that two go together: only git can, and it is asked outside.
+//! decide that two can be merged: only git can, outside of this module.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -52,9 +52,9 @@ pub struct Pair {
 }
 
 /// At most this many overlapping patterns are named for a pair.
-const MOST_NAMED: usize = 8;
+const MAX_NAMED: usize = 8;
 
-/// The pairs that could be in each other's way, of which at least one is among `about`; all, if that is empty.
+/// The pairs that could conflict, with at least one of `about`; all pairs if that is empty.
 ///
 /// One that waits for the other may claim the same files: it comes later. What both have changed counts all the same,
 /// because a task does not always start from the work of those that it waits for.
@@ -83,7 +83,7 @@ pub fn pairs(parties: &[Party], edges: &[Edge], about: &BTreeSet<TaskId>) -> Vec
     found
 }
 
-/// Where a party has been.
+/// The files and folders that a party has changed.
 struct Places<'p> {
     files: BTreeSet<&'p str>,
     /// All folders above its files.
@@ -131,7 +131,7 @@ fn overlaps(a: &FileScope, b: &FileScope) -> Vec<(String, String)> {
         let hits = theirs.iter().filter(|(_, theirs)| scope.overlaps(theirs));
         found.extend(hits.map(|(theirs, _)| (mine.to_owned(), (*theirs).to_owned())));
     }
-    found.truncate(MOST_NAMED);
+    found.truncate(MAX_NAMED);
     found
 }
 
@@ -155,7 +155,7 @@ pub fn merge_order(pairs: &[Pair]) -> Vec<usize> {
     order
 }
 
-/// What a pair is called after git was asked, or was not: `None` if nothing is left of it.
+/// The kind of conflict of a pair after git's answer, if there is one; `None` if there is no conflict.
 pub fn clash(pair: &Pair, cannot_merge: bool) -> Option<Clash> {
     if cannot_merge {
         Some(Clash::Merge)

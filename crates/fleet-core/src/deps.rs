@@ -1,4 +1,4 @@
-//! Dependencies between tasks: circles, and why a task does not start.
+//! Dependencies between tasks: cycles, and why a task does not start.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -45,7 +45,7 @@ fn walk_back(came_from: &BTreeMap<TaskId, TaskId>, from: TaskId, to: TaskId) -> 
     chain
 }
 
-/// The circle that adding `edge` would close: it begins and ends with the same task.
+/// The cycle that adding `edge` would close: it begins and ends with the same task.
 pub fn cycle(edges: &[Edge], edge: Edge) -> Option<Vec<TaskId>> {
     path(edges, edge.on, edge.task).map(|mut chain| {
         chain.insert(0, edge.task);
@@ -53,8 +53,8 @@ pub fn cycle(edges: &[Edge], edge: Edge) -> Option<Vec<TaskId>> {
     })
 }
 
-/// Everything that each task waits for, directly or not. For graphs that a person looks at: it takes the square of
-/// their size. A circle, which the store never lets in, only makes its tasks wait for themselves.
+/// Everything that each task waits for, directly or not. For graphs that a person looks at: the cost is quadratic. A
+/// cycle, which the store never admits, only makes its tasks wait for each other.
 pub fn closure(edges: &[Edge]) -> BTreeMap<TaskId, BTreeSet<TaskId>> {
     let mut next: BTreeMap<TaskId, BTreeSet<TaskId>> = BTreeMap::new();
     for edge in edges {
@@ -73,7 +73,7 @@ pub fn closure(edges: &[Edge]) -> BTreeMap<TaskId, BTreeSet<TaskId>> {
     next.keys().map(|task| (*task, behind(task))).collect()
 }
 
-/// Some circle among `edges`, if there is any: for a whole file of tasks that comes in at once.
+/// Some cycle among `edges`, if there is any: for a whole file of tasks that comes in at once.
 pub fn any_cycle(edges: &[Edge]) -> Option<Vec<TaskId>> {
     let mut waiting: BTreeMap<TaskId, usize> = BTreeMap::new();
     let mut dependents: BTreeMap<TaskId, Vec<TaskId>> = BTreeMap::new();
@@ -95,18 +95,18 @@ pub fn any_cycle(edges: &[Edge]) -> Option<Vec<TaskId>> {
             }
         }
     }
-    // Everything left is on a circle or behind one; the edge that closes a circle is found by trying each.
+    // Everything left is on a cycle or behind one; the edge that closes a cycle is found by trying each.
     let left: Vec<Edge> = edges
         .iter()
         .filter(|e| waiting.contains_key(&e.task) && waiting.contains_key(&e.on))
         .copied()
         .collect();
-    let start = walk_into_circle(&left)?;
+    let start = walk_into_cycle(&left)?;
     left.iter().filter(|edge| edge.task == start).find_map(|edge| cycle(&left, *edge))
 }
 
-/// Follows one dependency of each until a task comes up again: that one is on a circle.
-fn walk_into_circle(left: &[Edge]) -> Option<TaskId> {
+/// Follows one dependency of each until a task comes up again: that one is on a cycle.
+fn walk_into_cycle(left: &[Edge]) -> Option<TaskId> {
     let next: BTreeMap<TaskId, TaskId> = left.iter().map(|edge| (edge.task, edge.on)).collect();
     let mut seen = BTreeSet::new();
     let mut at = left.first()?.task;
@@ -116,8 +116,8 @@ fn walk_into_circle(left: &[Edge]) -> Option<TaskId> {
     Some(at)
 }
 
-/// Why a blocked task does not start: the nearest dependency that a person has to see to, or else the nearest
-/// one that is still on its way.
+/// Why a blocked task does not start: the nearest dependency that needs a person, or else the nearest one that is not
+/// done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Obstacle {
     /// From the direct dependency to the one that is the cause.
@@ -133,7 +133,7 @@ impl Obstacle {
     }
 }
 
-/// Finds what stands in the way of `task`. `states` has the state of every task on an edge that is not done.
+/// Finds what blocks `task`. `states` has the state of every task on an edge that is not done.
 pub fn obstacle(edges: &[Edge], states: &BTreeMap<TaskId, TaskState>, task: TaskId) -> Option<Obstacle> {
     let open = |id: &TaskId| states.get(id).copied().filter(|state| *state != TaskState::Done);
     let mut next: BTreeMap<TaskId, Vec<TaskId>> = BTreeMap::new();

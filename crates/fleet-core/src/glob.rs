@@ -1,8 +1,8 @@
-//! Names that somebody means by a pattern: of branches, tasks, runs.
+//! Names that a pattern stands for: of branches, tasks, runs.
 //!
-//! Owns how `*`, `?` and `[…]` are read where names are chosen. Unlike the patterns of file scopes, `*` also stands for
-//! slashes: who types `fleet/*` or `*` means everything that begins so. None of the three can be part of a branch's name
-//! or of an id, so nothing has to be escaped.
+//! Owns how `*`, `?` and `[…]` are read where names are chosen. Unlike in the patterns of file scopes, `*` also matches
+//! slashes: who types `fleet/*` or `*` means everything that begins so. None of the three can be part of a branch's
+//! name or of an id, so nothing has to be escaped.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -117,7 +117,7 @@ fn class(rest: &mut Peekable<Chars<'_>>) -> Option<Part> {
         if rest.peek() == Some(&'-') {
             rest.next();
             match rest.next()? {
-                // A dash at the end stands for itself.
+                // A dash at the end is literal.
                 ']' => {
                     ranges.extend([(from, from), ('-', '-')]);
                     return Some(Part::OneOf { ranges, wanted });

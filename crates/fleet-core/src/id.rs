@@ -1,10 +1,10 @@
 //! Ids: short, sortable by creation, safe against typing errors, unique across machines.
 //!
-//! An id is a letter for its kind, thirteen base-32 characters and a check character: `t0m3k9x2a4f7q1c`.
-//! Forty bits of milliseconds since 2026 come first, so ids sort by creation and the first seven characters tell
-//! tasks apart that were made more than a second apart; then twenty-five random bits. Ids of one process in
-//! one millisecond count upward from a random start. Two processes that still draw the same number are told
-//! apart by the store's primary key, which makes the later one draw again.
+//! An id is a letter for its kind, thirteen base-32 characters and a check character: `t0m3k9x2a4f7q1c`. Forty bits of
+//! milliseconds since 2026 come first, so ids sort by creation and the first seven characters tell tasks apart that
+//! were made more than a second apart; then twenty-five random bits. Ids of one process in one millisecond count upward
+//! from a random start. If two processes still draw the same number, the store's primary key refuses the second, which
+//! draws again.
 //!
 //! The alphabet has no `i l o u`; upper case and the look-alikes `i l o` are folded when reading. The check
 //! character is a code over GF(32), so one wrong character or two swapped neighbours never name another thing.
@@ -22,6 +22,9 @@ const RANDOM_BITS: u32 = 25;
 const PAYLOAD: usize = 13;
 /// Letter, payload, check character.
 const LENGTH: usize = PAYLOAD + 2;
+/// The end of an id that lists show. It is random where the beginning is a time, so tasks that were added together
+/// differ in it.
+const SHORT: usize = 5;
 
 /// The text is not an id, or not one of this kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -84,6 +87,11 @@ macro_rules! id_types {
         impl $name {
             pub fn as_str(&self) -> &str {
                 self.0.as_str()
+            }
+
+            /// Its last characters: what lists show, and what is enough to type.
+            pub fn short(&self) -> &str {
+                &self.as_str()[LENGTH - SHORT..]
             }
         }
 
@@ -166,6 +174,25 @@ impl<K: IdKind> IdPrefix<K> {
     /// The folded text that ids of this kind may begin with.
     pub fn as_str(&self) -> &str {
         &self.text
+    }
+}
+
+/// The end of an id, as typed by a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdSuffix(String);
+
+impl IdSuffix {
+    /// Reads what a person typed; `None` if no id can end like this. A shorter text than the short form would be the end
+    /// of many ids by chance.
+    pub fn parse(typed: &str) -> Option<Self> {
+        let text = typed.trim().to_ascii_lowercase();
+        let is_one = (SHORT..LENGTH).contains(&text.len());
+        (is_one && text.bytes().all(|character| value_of(character).is_some())).then_some(Self(text))
+    }
+
+    /// The text that ids end with.
+    pub fn as_str(&self) -> &str {
+        &self.0
     }
 }
 
@@ -296,6 +323,21 @@ mod tests {
         let first: RunId = maker.next(NOW, 7);
         let second: RunId = maker.next(Millis(NOW.0 - 5_000), 7);
         assert!(second > first);
+    }
+
+    #[test]
+    fn the_short_form_is_an_end_that_can_be_typed() {
+        let mut maker = IdMaker::default();
+        let ids: Vec<TaskId> = (0..100).map(|_| maker.next(NOW, 77)).collect();
+        let mut short: Vec<&str> = ids.iter().map(TaskId::short).collect();
+        assert!(ids.iter().all(|id| id.as_str().ends_with(id.short())));
+        assert!(short.iter().all(|text| IdSuffix::parse(text).is_some()));
+        short.dedup();
+        assert_eq!(short.len(), 100);
+        for typed in ["", "abc", "main", "login-a", ids[0].as_str()] {
+            assert_eq!(IdSuffix::parse(typed), None, "{typed}");
+        }
+        assert_eq!(IdSuffix::parse(" ABCDE ").unwrap().as_str(), "abcde");
     }
 
     #[test]

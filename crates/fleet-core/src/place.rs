@@ -1,11 +1,11 @@
-//! What tells one place from all others: one home on one machine.
+//! The identity of a place: one home on one machine.
 
 use std::collections::BTreeSet;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where a home is, as far as it can be told.
+/// Where a home is, as far as that is known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HomeLocation {
     /// The number that the system gave the machine when it was set up. Clones of a machine share it.

@@ -1,4 +1,4 @@
-//! What a person or a program learns when something did not work.
+//! Errors as people and programs see them.
 //!
 //! Errors are typed where they are raised; before they leave the engine they become a [`Problem`]: a stable [`Code`]
 //! (one page each in `docs/errors/`, printed by `fleet explain`), a sentence, and what to do next.
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// The family of a problem: it decides the exit status of the command line and the status of an HTTP answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// A defect of codefleet itself, or something nobody thought of.
+    /// A defect of codefleet, or an unexpected case.
     Internal,
     /// The request is not acceptable as it stands: nothing was looked up or changed.
     Invalid,
@@ -43,7 +43,7 @@ macro_rules! for_each_code {
             Usage = "usage", Invalid;
             /// A field of the request has a value that is not allowed.
             InvalidValue = "invalid-value", Invalid;
-            /// The agent is not told to use this model.
+            /// The agent may not use this model.
             ModelRefused = "model-refused", Invalid;
             /// A line of an import file is wrong; nothing was imported.
             ImportInvalid = "import-invalid", Invalid;
@@ -57,11 +57,11 @@ macro_rules! for_each_code {
             TaskNotFound = "task-not-found", NotFound;
             /// No run has this id.
             RunNotFound = "run-not-found", NotFound;
-            /// No workflow is called so.
+            /// No workflow has this name.
             WorkflowNotFound = "workflow-not-found", NotFound;
             /// What was asked for is not on this machine, or not any more.
             NotHere = "not-here", NotFound;
-            /// Nothing that could be acted on fits what was named.
+            /// Nothing matches that the command could act on.
             NothingMatched = "nothing-matched", NotFound;
             /// There is no snapshot of this run, or none of this number.
             SnapshotNotFound = "snapshot-not-found", NotFound;
@@ -71,7 +71,7 @@ macro_rules! for_each_code {
             AgentMissing = "agent-missing", NotFound;
             /// The directory is not inside a git repository.
             NotARepository = "not-a-repository", NotFound;
-            /// The dependency would close a circle.
+            /// The dependency would close a cycle.
             DependencyCycle = "dependency-cycle", Conflict;
             /// The task does not wait for that one.
             DependencyNotFound = "dependency-not-found", NotFound;
@@ -85,11 +85,11 @@ macro_rules! for_each_code {
             TaskExists = "task-exists", Conflict;
             /// There is a task that says nearly the same.
             SimilarTask = "similar-task", Conflict;
-            /// Somebody else changed the same thing at the same moment.
+            /// Another process changed the same thing at the same time.
             Changed = "changed", Conflict;
             /// The branch exists already, or another task that is not over has it.
             BranchTaken = "branch-taken", Conflict;
-            /// The lease on a run was lost to somebody else.
+            /// Another process has taken over the lease on a run.
             LeaseLost = "lease-lost", Conflict;
             /// The keeper of the run does not answer its agent.
             DoorClosed = "door-closed", Conflict;
@@ -125,7 +125,7 @@ macro_rules! for_each_code {
             DoctorFoundProblems = "doctor-found-problems", Unhealthy;
             /// A run that was followed did not succeed.
             RunFailed = "run-failed", Work;
-            /// Something that was to be stopped goes on.
+            /// Something that should be stopped is still running.
             KillIncomplete = "kill-incomplete", Work;
         }
     };

@@ -1,7 +1,8 @@
 //! Projects: git repositories, known by their root commit. Each place has a checkout of its own.
 //!
 //! Owns which project a repository belongs to. On one place a path is enough: two clones of one repository are two
-//! projects, and a repository that was made anew is still the same one. Elsewhere the root commit decides, never the path.
+//! projects, and a repository that was recreated is still the same one. Elsewhere the root commit decides, never the
+//! path.
 
 use std::collections::BTreeSet;
 

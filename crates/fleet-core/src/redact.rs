@@ -2,7 +2,7 @@
 //!
 //! A secret is masked byte by byte, so that positions in the output stay what they were.
 
-/// Shorter values are words that occur by themselves: masking them would make output unreadable and protect nothing.
+/// Shorter values are words that occur by chance: masking them would make output unreadable and protect nothing.
 const SHORTEST: usize = 8;
 
 /// Masks known values in a stream that comes in pieces.

@@ -42,7 +42,7 @@ pub enum Branch {
     Elsewhere,
     /// Its commits or their content have landed.
     Landed,
-    /// It can be merged, or nobody has tried.
+    /// It can be merged, or no merge was tried.
     Open,
     Conflicting,
 }

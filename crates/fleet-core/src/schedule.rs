@@ -24,7 +24,7 @@ impl Caps {
     }
 }
 
-/// A ready task, as far as the choice is concerned.
+/// The fields of a ready task that decide.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
     pub task: TaskId,
@@ -83,8 +83,7 @@ impl Load {
         Ok(())
     }
 
-    /// Starts `candidate` if nothing stands in its way: from then on it is part of the load. Returns what is put aside
-    /// for it.
+    /// Starts `candidate` if nothing blocks it: from then on it is part of the load. Returns what is reserved for it.
     pub fn admit(&mut self, candidate: &Candidate, caps: &Caps) -> Result<Bounds, StartRefusal> {
         self.lane(candidate.project, &candidate.agent, caps)?;
         let scopes = self.scopes.entry(candidate.project).or_default();

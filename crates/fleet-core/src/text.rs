@@ -45,6 +45,15 @@ pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{}{ELLIPSIS}", &text[..end]))
 }
 
+/// The first line with words in it, with `…` if there is more: for tables.
+pub fn first_line(text: &str) -> Cow<'_, str> {
+    let text = text.trim();
+    match text.split_once('\n') {
+        Some((first, _)) => Cow::Owned(format!("{} …", first.trim_end())),
+        None => Cow::Borrowed(text),
+    }
+}
+
 /// Cuts a text in place, as [`shortened`] does.
 pub fn shorten(text: &mut String, most: usize) {
     if text.len() > most {
@@ -70,6 +79,12 @@ fn escape_where(text: &str, unprintable: impl Fn(char) -> bool) -> Cow<'_, str> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_line_says_that_there_is_more() {
+        assert_eq!(first_line("one\n"), "one");
+        assert_eq!(first_line("\n one \r\ntwo"), "one …");
+    }
 
     #[test]
     fn terminal_tricks_become_visible() {

@@ -224,14 +224,7 @@ mod tests {
     }
 
     fn happening() -> impl Strategy<Value = Happening> {
-        let person = [
-            TaskMove::Hold,
-            TaskMove::Release,
-            TaskMove::Cancel,
-            TaskMove::Retry,
-            TaskMove::Answer,
-            TaskMove::Reopen,
-        ];
+        let person = [TaskMove::Hold, TaskMove::Release, TaskMove::Cancel, TaskMove::Retry, TaskMove::Reopen];
         let failed = (select(Reason::ALL), select(vec![TaskMove::Fail, TaskMove::Requeue]))
             .prop_map(|(reason, verdict)| Happening::End(Ending::Failed(reason, String::new()), verdict));
         prop_oneof![

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::time::Span;
 
-/// What a run may use at most, and how often its work is put in safety.
+/// The limits of a run, and how often its work is saved.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WatchdogLimits {
     pub time: Option<Duration>,
@@ -135,8 +135,8 @@ impl Watchdog {
         self.is_trying = false;
     }
 
-    /// The agent printed only that it tries again what its provider refuses. That is no sign of work, and neither is what
-    /// it reads and writes for it.
+    /// The agent printed only that it tries again what its provider refuses. That does not count as work, and neither
+    /// does what it reads and writes for it.
     pub const fn tried(&mut self) {
         self.is_trying = true;
     }
@@ -174,7 +174,7 @@ impl Watchdog {
         money.or_else(|| tokens.map(|limit| format!("it has used {} of {limit} tokens", self.tokens)))
     }
 
-    /// The work was put in safety, or could not be: the next try is a whole pause away.
+    /// The work was saved, or could not be: the next try is a whole pause away.
     pub const fn snapshotted(&mut self, now: Duration) {
         self.last_snapshot = now;
     }

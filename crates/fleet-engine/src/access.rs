@@ -1,4 +1,4 @@
-//! Who may ask what: judged once, in front of the table of verbs, for those who look as for those who change something.
+//! Who may ask what: checked once, in front of the table of verbs, for readers and writers alike.
 //!
 //! What an agent names in its request must come from its own task, or belong to its own repository, as the verb says. Lists,
 //! which name nothing, are narrowed by their verbs.
@@ -6,6 +6,7 @@
 use fleet_api::{Access, Asker, Subject, Verb};
 use fleet_core::problem::{Code, Outcome, Problem};
 
+use crate::engine::Named;
 use crate::verbs::lineage;
 use crate::{Engine, verbs};
 
@@ -41,14 +42,18 @@ fn refusal(asker: Asker, verb: &str) -> Problem {
 
 async fn check(engine: &Engine, access: Access, subject: Subject<'_>) -> Outcome<()> {
     match subject {
-        Subject::Task(typed) => {
-            let task = engine.task_id(typed).await?;
-            match access {
-                Access::Project => lineage::check_project(engine, task).await?,
-                _ => lineage::check(engine, task).await?,
+        Subject::Task(typed) => match Named::parse(engine, typed).await? {
+            Named::One(task) => {
+                match access {
+                    Access::Project => lineage::check_project(engine, task).await?,
+                    _ => lineage::check(engine, task).await?,
+                }
+                *typed = task.to_string();
             }
-            *typed = task.to_string();
-        }
+            // Verbs that take several tasks narrow these; the others refuse them.
+            Named::Batch(batch) => *typed = batch.to_string(),
+            Named::Pattern(_) => {}
+        },
         Subject::Neighbour(typed) => {
             let task = engine.task_id(typed).await?;
             lineage::check_project(engine, task).await?;

@@ -2,7 +2,7 @@
 //!
 //! Owns the list of what passes from the user's environment, and which of several sources wins. An agent reads what
 //! strangers wrote, so it sees only what it needs: a token that is not there cannot be sent anywhere. Must never pass
-//! on everything but some names: whoever adds a secret tomorrow does not know our list.
+//! on everything but some names: a secret that is added tomorrow is not on our list.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,10 +14,10 @@ use crate::environment::{Environment, is_reserved, is_variable_name};
 /// What passes to every agent: who and where one is, how to speak, and how to reach the network.
 ///
 /// Nothing in it is a secret by its purpose, with one exception: the address of a proxy may hold a password, but
-/// without it many people's agents would reach nobody at all. Left out on purpose: `SSH_AUTH_SOCK` (whoever has it can
-/// log in elsewhere as the user), `GIT_SSH_COMMAND` and `GIT_ASKPASS` (an agent has no business with remotes),
-/// `DBUS_SESSION_BUS_ADDRESS` and `XDG_RUNTIME_DIR` (the way to the user's keys and session manager), `COLORTERM` and the like (nobody looks at a terminal),
-/// `PWD` and `VIRTUAL_ENV` (they point into the user's own checkout), `LD_PRELOAD`.
+/// without it many people's agents would have no network at all. Left out on purpose: `SSH_AUTH_SOCK` (with it an agent
+/// can log in elsewhere as the user), `GIT_SSH_COMMAND` and `GIT_ASKPASS` (an agent has no business with remotes),
+/// `DBUS_SESSION_BUS_ADDRESS` and `XDG_RUNTIME_DIR` (the way to the user's keys and session manager), `COLORTERM` and
+/// the like (there is no terminal), `PWD` and `VIRTUAL_ENV` (they point into the user's own checkout), `LD_PRELOAD`.
 const COMMON: &[&str] = &[
     "HOME",
     "LANG",
@@ -45,7 +45,7 @@ const COMMON: &[&str] = &[
     "http_proxy",
     "https_proxy",
     "no_proxy",
-    // Whom to trust on the network.
+    // The certificates to trust on the network.
     "CURL_CA_BUNDLE",
     "NIX_SSL_CERT_FILE",
     "NODE_EXTRA_CA_CERTS",
@@ -86,7 +86,7 @@ const TOOLS: &[&str] = &[
     "VOLTA_HOME",
 ];
 
-/// Who commits, for those who say so in variables, and where git's configuration is. What points git at a repository
+/// The author of commits, if it is set by variables, and where git's configuration is. What points git at a repository
 /// never passes: see [`is_reserved`].
 const GIT: &[&str] = &[
     "GIT_AUTHOR_EMAIL",
@@ -98,7 +98,7 @@ const GIT: &[&str] = &[
     "GIT_CONFIG_SYSTEM",
 ];
 
-/// Nobody sits there: what would ask or show page by page would wait for ever.
+/// There is no person at the terminal: a program that asks or opens a pager would wait forever.
 const UNATTENDED: &[(&str, &str)] =
     &[("GIT_EDITOR", "true"), ("GIT_PAGER", "cat"), ("GIT_TERMINAL_PROMPT", "0"), ("PAGER", "cat")];
 
@@ -127,7 +127,7 @@ pub(crate) fn secret_values(environment: &[(OsString, OsString)]) -> impl Iterat
         let name = name.to_string_lossy().to_ascii_uppercase();
         SECRET_WORDS.iter().any(|word| name.contains(word))
     };
-    // What names a file or a program is none.
+    // A name of a file or a program is not a secret.
     let is_path = |value: &OsString| value.as_encoded_bytes().starts_with(b"/");
     let secret = environment.iter().filter(move |(name, value)| is_secret(name) && !is_path(value));
     secret.map(|(_, value)| value.as_encoded_bytes().to_vec())

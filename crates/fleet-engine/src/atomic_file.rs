@@ -1,4 +1,4 @@
-//! Changing a file so that nobody ever sees half of it.
+//! Changes a file so that no reader ever sees half of it.
 //!
 //! Owns the lock between writers and the exchange of the whole file at once. Must never know what is in the file.
 

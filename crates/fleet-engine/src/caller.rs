@@ -60,7 +60,7 @@ pub fn author(engine: &Engine) -> Outcome<Author> {
     })
 }
 
-/// Who is at work, for people: an agent by its run, anybody else by the name of the user.
+/// Who is at work, for people: an agent by its run, a person by the name of the user.
 pub(crate) fn who(engine: &Engine) -> Outcome<String> {
     Ok(engine.caller()?.run().map_or_else(|| engine.environment().user(), |run| run.to_string()))
 }

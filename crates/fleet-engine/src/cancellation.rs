@@ -31,7 +31,7 @@ pub(crate) struct CancelRequest {
     pub(crate) until: Until,
 }
 
-/// What somebody waits for who wants a run to end.
+/// What a caller that stops a run waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Until {
     /// Nothing of the run is left but its branch and its folder.
@@ -63,14 +63,14 @@ pub(crate) struct CancelledTask {
 
 /// Beyond the time that an agent gets to end by itself: for snapshots of large trees, and busy machines.
 const SLACK: Duration = Duration::from_mins(1);
-/// The end of a keeper changes nothing in the store, so it wakes nobody.
+/// The end of a keeper changes nothing in the store, so it wakes no waiter.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// A run whose work is saved has this long to be tidy as well, counted from the request to stop.
 const TIDY_GRACE: Duration = Duration::from_millis(200);
 /// More runs than any fleet has at work.
-const MOST_LIVE: i64 = 100_000;
+const MAX_LIVE: i64 = 100_000;
 /// A run can end and the next one begin while we look; more than twice in a row it cannot.
-const ROUNDS: usize = 3;
+const MAX_ROUNDS: usize = 3;
 
 /// Ends the work on these tasks. Nothing at all is changed when one of them is over already.
 pub(crate) async fn cancel_all(
@@ -95,7 +95,7 @@ pub(crate) async fn cancel(
 ) -> Outcome<Vec<CancelledTask>> {
     let mut fates: BTreeMap<TaskId, CancelledTask> = BTreeMap::new();
     let mut open = tasks.to_vec();
-    for round in 0..ROUNDS {
+    for round in 0..MAX_ROUNDS {
         let running = cancel_idle(engine, &open, request, &mut fates).await?;
         if running.is_empty() {
             break;
@@ -113,7 +113,7 @@ pub(crate) async fn cancel(
         // A run that ended in another way may have put its task back into the queue.
         let again = |task: &TaskId| fates.get(task).is_none_or(|cancelled| cancelled.fate == Fate::Over);
         open = running.into_iter().filter(again).collect();
-        if open.is_empty() || round + 1 == ROUNDS {
+        if open.is_empty() || round + 1 == MAX_ROUNDS {
             break;
         }
     }
@@ -129,7 +129,7 @@ fn idle(id: TaskId, request: &CancelRequest) -> ops::CancelIdle {
     ops::CancelIdle { id, remark: request.remark.clone(), now: clock::now() }
 }
 
-/// Cancels those that nobody works on; returns the others.
+/// Cancels those that are not running; returns the others.
 async fn cancel_idle(
     engine: &Engine,
     tasks: &[TaskId],
@@ -177,7 +177,7 @@ async fn one_by_one(
 
 async fn live_runs(engine: &Engine) -> Outcome<BTreeMap<RunId, Run>> {
     let filter = ops::RunFilter { live_only: true, ..Default::default() };
-    let live = engine.call(ops::ListRuns { filter, limit: MOST_LIVE }).await?;
+    let live = engine.call(ops::ListRuns { filter, limit: MAX_LIVE }).await?;
     Ok(live.into_iter().map(|listed| (listed.run.id, listed.run)).collect())
 }
 
@@ -212,7 +212,7 @@ async fn stop_runs(
     }
     let mut watcher = StopWatcher {
         engine,
-        home: Home::new(engine.home()),
+        home: engine.home().clone(),
         reconciler: Reconciler::new(engine)?,
         nudged: BTreeSet::new(),
         safe_from: (request.until == Until::Safe).then(|| clock::uptime() + TIDY_GRACE),
@@ -267,7 +267,7 @@ impl StopWatcher<'_> {
 
     async fn here(&mut self, run: &Run, live: Option<&Run>) -> Outcome<StopProgress> {
         let mark = self.home.live_run(run.id);
-        if Exclusive::is_held(&mark).map_err(|error| problems::io(&mark, &error))? {
+        if Exclusive::is_held(&mark).map_err(problems::at(&mark))? {
             // Only a keeper that told its name listens to nudges already.
             let keeper = live.and_then(|run| run.keeper.as_deref());
             if keeper.is_some() && self.nudged.insert(run.id) {
@@ -285,11 +285,11 @@ impl StopWatcher<'_> {
         }
         // A keeper that is only now being started finds that everything is done.
         let taken = self.reconciler.take_over(run.id).await?;
-        // A workspace that cannot be tidied up now keeps nobody waiting.
+        // The caller does not wait for a workspace that cannot be tidied up now.
         Ok(if taken.is_some() || live.is_none() { StopProgress::Ended } else { StopProgress::Waits(None) })
     }
 
-    /// Whether its agent has ended after its work was saved, and nobody waits for more.
+    /// Whether its agent has ended after its work was saved, and no caller waits for more.
     fn is_safe(&self, run: RunId, live: Option<&Run>) -> bool {
         self.safe_from.is_some_and(|from| clock::uptime() >= from)
             && live.is_some_and(|live| live.state == RunState::Finishing)

@@ -15,8 +15,8 @@ use tokio::time::timeout;
 use crate::keeper::{blocking, checkout};
 use crate::{Engine, allowed, problems, trust};
 
-/// A repository on a disk that does not answer keeps nobody from working on others.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// A repository on a disk that does not answer does not block work on others.
+const GIT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Whether the repository at the path of a project has the root commit of that project.
 pub(crate) async fn is_of(project: &Project) -> Outcome<bool> {
@@ -24,14 +24,14 @@ pub(crate) async fn is_of(project: &Project) -> Outcome<bool> {
     blocking(move || has_root(&project)).await?
 }
 
-/// The same, for those who may block. Nobody can say that about a project without a root commit.
+/// The same, for callers that may block. That is unknown for a project without a root commit.
 fn has_root(project: &Project) -> Outcome<bool> {
     let Some(root) = project.root.as_deref().and_then(|root| Oid::parse(root).ok()) else { return Ok(true) };
     git::has_commit(Path::new(&project.common_dir), &root).map_err(problems::git)
 }
 
 /// What git says about a repository, as far as it decides which of these projects it belongs to.
-pub(crate) async fn sight(common_dir: &str, likely: &[LikelyProject]) -> Outcome<RepositoryFacts> {
+pub(crate) async fn repository_facts(common_dir: &str, likely: &[LikelyProject]) -> Outcome<RepositoryFacts> {
     let roots: Vec<Oid> =
         likely.iter().filter_map(|project| Oid::parse(project.root.as_deref()?).ok()).collect();
     let repo = Path::new(common_dir).to_owned();
@@ -52,7 +52,7 @@ pub(crate) async fn sight(common_dir: &str, likely: &[LikelyProject]) -> Outcome
 /// or it brings commands that only users of other places agreed to.
 pub(crate) async fn check(engine: &Engine, at: &ProjectAt) -> Outcome<()> {
     let (own, asked) = (engine.anew(), at.clone());
-    let checked = timeout(PATIENCE, blocking(move || check_now(&own, &asked))).await;
+    let checked = timeout(GIT_TIMEOUT, blocking(move || check_now(&own, &asked))).await;
     checked.map_err(|_| {
         let message = format!("{} cannot be read: the disk does not answer", at.project.common_dir);
         Problem::new(Code::NotHere, message).hint("check whether its disk is mounted")
@@ -71,7 +71,7 @@ fn check_now(engine: &Engine, at: &ProjectAt) -> Outcome<()> {
     // A broken configuration is reported by the run that fails for it.
     match allowed::check(&there) {
         Err(problem) if problem.code == Code::RepositoryRefused => Err(problem),
-        // Where nobody else could do it, a run that fails says what to do.
+        // Where no other place could do it, a run that fails says what to do.
         _ if at.is_elsewhere => check_trust(&there, project),
         _ => Ok(()),
     }
@@ -88,7 +88,7 @@ fn gone(project: &Project) -> Problem {
 }
 
 fn check_trust(there: &Engine, project: &Project) -> Outcome<()> {
-    let asked = trust::untrusted(there.home(), there.config()?, project)?;
+    let asked = trust::untrusted(there.home().root(), there.config()?, project)?;
     asked.map_or(Ok(()), |asked| Err(asked.refusal()))
 }
 

@@ -68,6 +68,19 @@ pub fn parse_moment(text: &str, now: Millis) -> Outcome<Millis> {
     })
 }
 
+/// The same for when something is to begin: a date that is over is a slip, not a wish to begin at once.
+pub fn parse_begin(text: &str, now: Millis) -> Outcome<Millis> {
+    let moment = parse_moment(text, now)?;
+    if moment.plus(PAST_SLACK) >= now {
+        return Ok(moment);
+    }
+    let message = format!("{text:?} is in the past: {}", local(moment));
+    Err(Problem::field("not-before", message).hint("leave it out to start as soon as possible"))
+}
+
+/// A time that was right when the user began to type it.
+const PAST_SLACK: Duration = Duration::from_mins(10);
+
 /// Reads a moment in the past as people write it: `24h` ago, `2026-12-24`, `2026-12-24 14:30`, or RFC 3339. `field` is
 /// what it is for.
 pub fn parse_past(field: &str, text: &str, now: Millis) -> Outcome<Millis> {
@@ -135,6 +148,13 @@ mod tests {
         let parsed = text.parse::<Span>().map(|span| NOW.plus(span.0)).ok();
         let parsed = parsed.or_else(|| text.parse::<Timestamp>().ok().map(|t| Millis(t.as_millisecond())));
         parsed.or_else(|| local_moment(text, NOW, &TimeZone::UTC)).map_or("refused".to_owned(), rfc3339)
+    }
+
+    #[test]
+    fn nothing_begins_in_the_past() {
+        assert_eq!(parse_begin("90s", NOW), Ok(Millis(NOW.0 + 90_000)));
+        let problem = parse_begin("2020-01-01", NOW).unwrap_err();
+        assert!(problem.to_string().contains("is in the past: 2020-01-01"), "{problem}");
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! The end of a run on this machine: the work in safety, the leftovers committed, the claims compared with git, the
-//! end recorded.
+//! The end of a run on this machine: the work saved, the leftovers committed, the claims compared with git, the end
+//! recorded.
 //!
-//! Owns what has to happen before a workspace may be used again, whoever does it: the keeper at the end, or a
-//! reconciler in the place of a keeper that is gone. Must never move a branch of a run that is not ours any more.
+//! Owns what has to happen before a workspace may be used again, in whichever process: the keeper at the end, or a
+//! repair in place of a keeper that is gone. Must never move a branch of a run that is not ours any more.
 
 mod end_of_run;
 mod save;
@@ -56,9 +56,18 @@ impl Case {
     }
 }
 
-pub(crate) fn commit_message(task: &Task, agent: &str) -> String {
+/// Whether the agent came to its end, or was stopped in the middle of its work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Progress {
+    Ended,
+    Stopped,
+}
+
+/// The message of the commit that codefleet makes itself.
+pub(crate) fn commit_message(task: &Task, agent: &str, progress: Progress) -> String {
+    let prefix = if progress == Progress::Stopped { "wip: " } else { "" };
     format!(
-        "{}\n\nLeft uncommitted by {agent}; committed by codefleet for task {}.\n",
+        "{prefix}{}\n\nLeft uncommitted by {agent}; committed by codefleet for task {}.\n",
         task.spec.title, task.id
     )
 }

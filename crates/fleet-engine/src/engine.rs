@@ -2,6 +2,7 @@
 
 mod names;
 mod projects;
+mod selection;
 
 use std::ffi::OsString;
 use std::os::unix::net::UnixStream;
@@ -28,6 +29,7 @@ use crate::waiting::Changes;
 use crate::{agents, clock, problems};
 
 pub(crate) use names::LONGEST_NAME;
+pub(crate) use selection::{Among, Named, branch_of};
 
 /// What a process is started with.
 #[derive(Debug, Clone)]
@@ -42,14 +44,16 @@ pub struct Start {
 /// The verbs' common ground. Opens the store only when a verb needs it.
 pub struct Engine {
     start: Start,
-    home: PathBuf,
+    home: Home,
     repository: Result<Repository, DiscoverError>,
     config: OnceLock<Config>,
     agents: OnceLock<Registry>,
-    /// For whom it acts, if not for the user of this process.
+    /// The caller that it acts for, if not the user of this process.
     caller: Option<Caller>,
     /// Shared: it is the same from every directory.
     whereabouts: Arc<OnceLock<Whereabouts>>,
+    /// Which home on which machine this is: looked up once, so that a network card that comes or goes changes nothing.
+    place: Arc<OnceLock<String>>,
     store: Arc<OnceCell<Store>>,
     changes: Arc<OnceCell<Changes>>,
     open_logs: Arc<OpenLogs>,
@@ -57,12 +61,13 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Looks around; reads no configuration yet, so that even a broken one can be shown and mended.
+    /// Looks around; reads no configuration yet, so that even a broken one can be shown and fixed.
     pub fn new(mut start: Start) -> Outcome<Self> {
         let given = std::mem::take(&mut start.flags);
         start.flags = [start.environment.settings()?, given].concat();
-        let home =
-            start.environment.home().or_else(|problem| inside::without_home(&start.environment, problem))?;
+        let environment = &start.environment;
+        let home = environment.home().or_else(|problem| inside::without_home(environment, problem))?;
+        let home = Home::new(home);
         let directory = match &start.directory {
             Some(directory) => directory.clone(),
             None => start.environment.current_directory()?.to_owned(),
@@ -79,6 +84,7 @@ impl Engine {
             agents: OnceLock::new(),
             caller: None,
             whereabouts: Arc::default(),
+            place: Arc::default(),
             store: Arc::default(),
             changes: Arc::default(),
             open_logs: Arc::default(),
@@ -96,13 +102,15 @@ impl Engine {
     /// The same without any project: only the user's own configuration counts.
     #[must_use]
     pub fn nowhere(&self) -> Self {
-        let nothing =
-            DiscoverError::NotARepository { start: self.home.clone(), searched_to: self.home.clone() };
+        let nothing = DiscoverError::NotARepository {
+            start: self.home.root().into(),
+            searched_to: self.home.root().into(),
+        };
         self.seen_from(self.start.clone(), Err(nothing))
     }
 
-    /// The same, seen from the directory that the process was started for, which must be in a repository. For those who
-    /// are nowhere.
+    /// The same, seen from the directory that the process was started for, which must be in a repository. For engines
+    /// without a project.
     pub(crate) fn back(&self) -> Outcome<Self> {
         self.at(self.start_directory()?)
     }
@@ -137,6 +145,7 @@ impl Engine {
             agents: OnceLock::new(),
             caller: self.caller.clone(),
             whereabouts: Arc::clone(&self.whereabouts),
+            place: Arc::clone(&self.place),
             store: Arc::clone(&self.store),
             changes: Arc::clone(&self.changes),
             open_logs: Arc::clone(&self.open_logs),
@@ -149,7 +158,7 @@ impl Engine {
         self.start.environment.for_children(&self.start.flags)
     }
 
-    pub fn home(&self) -> &Path {
+    pub fn home(&self) -> &Home {
         &self.home
     }
 
@@ -162,7 +171,7 @@ impl Engine {
         Ok(self.agents.get_or_init(|| agents).clone())
     }
 
-    /// Who asks. Inside a run nobody asks here, but at the door.
+    /// Who asks. Inside a run, verbs are called at the door instead.
     pub fn caller(&self) -> Outcome<&Caller> {
         match &self.caller {
             Some(caller) => Ok(caller),
@@ -180,9 +189,9 @@ impl Engine {
         self.whereabouts().check()
     }
 
-    /// Whether this process is inside a run. Looked up once: a parent that ends makes nobody somebody else.
+    /// Whether this process is inside a run. Looked up once: the answer stays the same when a parent ends.
     pub(crate) fn whereabouts(&self) -> &Whereabouts {
-        self.whereabouts.get_or_init(|| Whereabouts::look(&self.start.environment, &Home::new(&self.home)))
+        self.whereabouts.get_or_init(|| Whereabouts::look(&self.start.environment, &self.home))
     }
 
     /// Who answers in place of this engine: inside a run its keeper.
@@ -213,7 +222,7 @@ impl Engine {
 
     /// The user's configuration file, which need not exist.
     pub fn user_config(&self) -> ConfigFile {
-        ConfigFile::User(self.home.join("config.toml"))
+        ConfigFile::User(self.home.root().join("config.toml"))
     }
 
     /// The configuration file of the project's work tree, which need not exist.
@@ -309,7 +318,7 @@ impl Engine {
         if let Some(path) = setting.strip_prefix("sqlite:~/") {
             return Ok(StoreUrl::Sqlite(self.start.environment.user_home()?.join(path)));
         }
-        StoreUrl::parse(setting, &self.home)
+        StoreUrl::parse(setting, self.home.root())
             .ok_or_else(|| Problem::new(Code::ConfigInvalid, "store: neither `sqlite…` nor `postgres://…`"))
     }
 
@@ -330,13 +339,13 @@ impl Engine {
         &self.open_logs
     }
 
-    /// What rings when the store has changed, for those who wait in this process.
+    /// Wakes waiters in this process when the store has changed.
     pub(crate) async fn changes(&self) -> Outcome<Changes> {
         self.changes.get_or_try_init(|| Changes::listen(self)).await.cloned()
     }
 
-    /// Gives the newest events their numbers, unless very many are without: for verbs that show those of one task or run,
-    /// which nobody should have to wait for.
+    /// Gives the newest events their numbers, unless very many are without: for verbs that show those of one task or
+    /// run, which should not wait.
     pub(crate) async fn number_events(&self) -> Outcome<()> {
         self.store().await?.number_events().await.map(drop).map_err(problems::store)
     }
@@ -361,7 +370,7 @@ impl Engine {
 
 /// The repository that a directory belongs to. A workspace belongs to the user's, whatever its agent has made of the
 /// `.git` in it, and of repositories below: those are not even looked at.
-fn find(home: &Path, directory: &Path) -> Result<Repository, DiscoverError> {
+fn find(home: &Home, directory: &Path) -> Result<Repository, DiscoverError> {
     let Some(workspace) = directory.canonicalize().ok().and_then(|here| surrounding(home, &here)) else {
         return git::discover(directory);
     };
@@ -369,8 +378,7 @@ fn find(home: &Path, directory: &Path) -> Result<Repository, DiscoverError> {
     Ok(Repository { common_dir: repo, git_dir: checkout.git_dir, work_tree: Some(checkout.work_tree) })
 }
 
-fn surrounding(home: &Path, path: &Path) -> Option<Surrounding> {
-    let home = Home::new(home);
+fn surrounding(home: &Home, path: &Path) -> Option<Surrounding> {
     git::surrounding(&home.areas(), &home.vaults(), path)
 }
 

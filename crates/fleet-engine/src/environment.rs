@@ -13,8 +13,8 @@ use fleet_core::problem::{Code, Outcome, Problem};
 
 pub const PREFIX: &str = "FLEET_";
 
-/// What was given with `--config` to the process that started this one: a list in JSON. In a variable, because everybody
-/// on the machine can read arguments, and a setting may hold a password.
+/// What was given with `--config` to the process that started this one: a list in JSON. In a variable, because every
+/// user of the machine can read arguments, and a setting may hold a password.
 pub(crate) const SETTINGS: &str = "FLEET_SETTINGS";
 
 /// Whether a shell can name a variable so: `[A-Za-z_][A-Za-z0-9_]*`.
@@ -46,20 +46,20 @@ const OF_ONE_REPOSITORY: &[&str] = &[
     "GIT_WORK_TREE",
 ];
 
-/// Whether nobody but codefleet may set this variable for an agent: its own, and those that would lead the agent's
-/// git out of its workspace.
+/// Whether only codefleet may set this variable for an agent: its own, and those that would lead the agent's git out of
+/// its workspace.
 pub fn is_reserved(variable: &str) -> bool {
     variable.starts_with(PREFIX) || OF_ONE_REPOSITORY.contains(&variable)
 }
 
 /// The variables and the current directory, as they were when the process started.
 ///
-/// A variable with an empty value counts as unset: that is the only way in which many tools can take one away.
+/// A variable with an empty value counts as unset: many tools can remove one only in this way.
 #[derive(Clone)]
 pub struct Environment {
-    /// By name; a name that is not UTF-8 is kept with replacement characters, because nobody can ask for it.
+    /// By name; a name that is not UTF-8 is kept with replacement characters, because no caller can ask for it.
     variables: BTreeMap<String, OsString>,
-    /// Missing when it was deleted, which matters only to those who need it.
+    /// Missing if it was deleted, which matters only to callers that need it.
     current_directory: Option<PathBuf>,
 }
 
@@ -165,7 +165,14 @@ impl Environment {
     /// `codefleet` called it `$FLEET_BASE_DIR`.
     pub fn home(&self) -> Outcome<PathBuf> {
         let given = self.get_os("FLEET_HOME").or_else(|| self.get_os("FLEET_BASE_DIR"));
-        self.absolute(&self.expanded(given.map_or(Path::new("~/.fleet"), Path::new))?)
+        let given = given.map_or(Path::new("~/.fleet"), Path::new);
+        let path = self.expanded(given)?;
+        if path.is_relative() && self.get_os("FLEET_HOME").is_some() {
+            let message = format!("FLEET_HOME is the relative path {:?}", given.display().to_string());
+            return Err(Problem::new(Code::ConfigInvalid, message)
+                .hint("set it to an absolute path: a relative one is another folder in every directory"));
+        }
+        self.absolute(&path)
     }
 
     /// A path in which `~` is the user's home folder.
@@ -231,11 +238,15 @@ mod tests {
         assert_eq!(home(&[("FLEET_HOME", "/srv/fleet")]).unwrap(), Path::new("/srv/fleet"));
         assert_eq!(home(&[user, ("FLEET_HOME", "~/x")]).unwrap(), Path::new("/home/ada/x"));
         assert_eq!(home(&[user, ("FLEET_HOME", "~")]).unwrap(), Path::new("/home/ada"));
-        assert_eq!(home(&[user, ("FLEET_HOME", "./state")]).unwrap(), Path::new("/work/here/state"));
+        for relative in ["./state", "a/~/b"] {
+            let problem = home(&[user, ("FLEET_HOME", relative)]).unwrap_err();
+            assert!(problem.to_string().contains(relative) && !problem.hints.is_empty(), "{problem}");
+        }
+        let base = ("FLEET_BASE_DIR", "./state");
+        assert_eq!(home(&[user, base]).unwrap(), Path::new("/work/here/state"), "as it was");
         let base = ("FLEET_BASE_DIR", "~/base");
         assert_eq!(home(&[user, base]).unwrap(), Path::new("/home/ada/base"));
         assert_eq!(home(&[user, base, ("FLEET_HOME", "/srv/fleet")]).unwrap(), Path::new("/srv/fleet"));
-        assert_eq!(home(&[user, ("FLEET_HOME", "a/~/b")]).unwrap(), Path::new("/work/here/a/~/b"));
     }
 
     #[test]
@@ -245,7 +256,7 @@ mod tests {
             assert_eq!(problem.code, Code::ConfigInvalid);
             assert_eq!(problem.to_string(), "HOME is not set, so there is no home folder");
         }
-        let nowhere = Environment::from_pairs([("FLEET_HOME", "relative")]);
+        let nowhere = Environment::from_pairs([("FLEET_BASE_DIR", "relative")]);
         assert_eq!(nowhere.home().unwrap_err().code, Code::Io);
     }
 

@@ -14,7 +14,7 @@ pub(crate) async fn point(engine: &Engine, name: &str) {
         return;
     }
     // Until the test removes the file, or the process is killed.
-    let file = engine.home().join(format!("held-at-{name}"));
+    let file = engine.home().root().join(format!("held-at-{name}"));
     while file.exists() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
@@ -25,9 +25,12 @@ fn is_held_here(engine: &Engine, name: &str) -> bool {
     if engine.environment().get_os("FLEET_TEST_HOLD").is_none_or(|wanted| wanted != name) {
         return false;
     }
-    let once = engine.home().join(format!("came-to-{name}"));
+    let once = engine.home().root().join(format!("came-to-{name}"));
     let is_first = OpenOptions::new().write(true).create_new(true).open(once).is_ok();
     is_first
-        && std::fs::write(engine.home().join(format!("held-at-{name}")), std::process::id().to_string())
-            .is_ok()
+        && std::fs::write(
+            engine.home().root().join(format!("held-at-{name}")),
+            std::process::id().to_string(),
+        )
+        .is_ok()
 }

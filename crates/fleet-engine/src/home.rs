@@ -1,4 +1,4 @@
-//! Where everything that codefleet keeps lies on this machine: `$FLEET_HOME`.
+//! Where codefleet keeps its files on this machine: `$FLEET_HOME`.
 //!
 //! Owns the names of files and folders below it, and that they are private. Must never know what is in them.
 
@@ -44,8 +44,8 @@ impl Home {
         areas = "worktrees";
         /// The vaults of all repositories.
         vaults = "vaults";
-        /// One file for each run that is at work here, or that somebody has to tidy up after: locked and written by its
-        /// keeper, removed when nothing of the run is left but its branch and its folder.
+        /// One file for each run that is at work here or still has to be tidied up: locked and written by its keeper,
+        /// removed when nothing of the run is left but its branch and its folder.
         live = "live";
         /// One file for each runner that is up.
         runners = "runners";
@@ -55,8 +55,8 @@ impl Home {
         server_token = "server-token";
         /// What runners in the background say.
         runner_log = "runner.log";
-        /// There from when a runner was started in the background until somebody stops it: one that is gone without that is
-        /// missed.
+        /// There from the start of a runner in the background until a user stops it: if the runner is gone meanwhile,
+        /// another is started.
         runner_wanted = "runner-wanted";
     }
 
@@ -152,7 +152,7 @@ impl RunFolder {
         repair = "repair.json";
         /// Where the processes of the run are found.
         tree = "tree.json";
-        /// There when the work was in safety before the agent was told to stop.
+        /// There if the work was saved before the agent was asked to stop.
         saved = "saved";
         /// How the run ended, written before it is recorded in the store.
         ending = "ending.json";

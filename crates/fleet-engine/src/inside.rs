@@ -93,8 +93,8 @@ impl Whereabouts {
     }
 }
 
-/// What stands for the home where the environment names none: inside a run nothing of it is used, and whoever cleared the
-/// environment there is told so. Elsewhere it is a problem.
+/// The home if the environment names none: inside a run nothing of it is used, and a process that cleared the
+/// environment there gets that answer. Elsewhere it is a problem.
 pub(crate) fn without_home(environment: &Environment, problem: Problem) -> Outcome<PathBuf> {
     let nowhere = PathBuf::from("/dev/null");
     let is_inside = Whereabouts::look(environment, &Home::new(&nowhere)).is_inside();

@@ -1,6 +1,6 @@
 //! Which branches of agents have landed, and where.
 //!
-//! Owns what counts as landed, for everybody who asks. All answers come from a fixed number of git processes.
+//! Owns what counts as landed, for all callers. All answers come from a fixed number of git processes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -24,7 +24,7 @@ impl LandingStatus {
         let all = git::branches(repo)?.into_iter().filter(|branch| names.contains(&branch.name));
         let branches: BTreeMap<String, Branch> = all.map(|branch| (branch.name.clone(), branch)).collect();
         let mut landings = git::landings(repo)?;
-        // A branch of an agent that happens to be current, or to be called `main`, is no place to land on.
+        // A branch of an agent that happens to be current, or to be called `main`, is not a branch to land on.
         landings.retain(|landing| landing.name == "HEAD" || !names.contains(&landing.name));
         let tips = branches.values().map(|branch| branch.commit.clone()).collect();
         let missing = git::not_landed(repo, &tips, &landings)?;
@@ -38,7 +38,7 @@ impl LandingStatus {
     pub(crate) fn landed(&self, branch: &Branch) -> Option<Landed> {
         let first = self.landings.first()?;
         if self.is_merged(branch) {
-            // Which of them it was is told only where there is one.
+            // Which of them it was is known only if there is one.
             let name =
                 if self.landings.len() == 1 { first.name.clone() } else { "the main branch".to_owned() };
             return Some(Landed::Merged(name));

@@ -69,10 +69,16 @@ pub fn pass_no_descriptors() {
 /// Opens a file in a person's editor and waits for it.
 pub fn edit_file(editor: &str, file: &std::path::Path) -> Outcome<()> {
     fleet_host::editor::edit(editor, file).map_err(|error| {
-        Problem::new(Code::Io, format!("the editor {editor:?} failed: {error}"))
+        let why = match error.kind() {
+            std::io::ErrorKind::NotFound => "it is not installed".to_owned(),
+            _ => error.to_string(),
+        };
+        Problem::new(Code::Io, format!("the editor {editor:?} failed: {why}"))
             .hint("set `EDITOR` to an editor that waits until its file is closed")
     })
 }
+
+pub use fleet_host::terminal::{Keys, start_pager};
 
 /// Runs a person's shell in a folder and waits for it.
 pub fn run_shell(shell: &str, folder: &std::path::Path) -> Outcome<()> {

@@ -1,6 +1,6 @@
 //! Runs that the store takes for ones at work here, and whose keepers are gone.
 //!
-//! Only for those who tell people: what is done about them is decided by the reconciler, under the lock of the run.
+//! Only for display: what is done about them is decided by the reconciler, under the lock of the run.
 
 use std::fmt;
 
@@ -13,9 +13,9 @@ use crate::home::Home;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LostKeeper {
-    /// Nobody acts for it yet; a runner does at its next look.
+    /// No repair has begun; a runner starts one at its next look.
     Unattended,
-    /// Somebody saves its work and ends it.
+    /// A repair saves its work and ends it.
     Repairing,
 }
 
@@ -30,7 +30,7 @@ impl LostKeeper {
         Some(if is_held { Self::Repairing } else { Self::Unattended })
     }
 
-    /// Says that nobody is at work on a run, in the place of what its agent did last.
+    /// Says that the keeper of a run is gone, in place of the agent's last activity.
     pub(crate) fn tell(self, run: &mut RunView) {
         run.activity = Some(self.to_string());
         run.percent = None;

@@ -1,8 +1,8 @@
 //! The names of places.
 //!
-//! Owns the file `place` of a home: every place that the home has been at, each with a name of its own. Whoever took the
-//! runs of another place for its own would find none of their processes, and end them: so machines that share a home over
-//! the network, clones of a machine and copies of a home all have different names.
+//! Owns the file `place` of a home: every place that the home has been at, each with a name of its own. A runner that
+//! took the runs of another place for its own would find none of their processes, and end them: so machines that share
+//! a home over the network, clones of a machine and copies of a home all have different names.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -18,10 +18,10 @@ use serde::{Deserialize, Serialize};
 use crate::clock;
 use crate::home::{make_private, write_private};
 
-/// Longer than anybody takes to write a small file.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Longer than writing a small file takes.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 /// More places than any home is at.
-const MOST: usize = 64;
+const MAX_PLACES: usize = 64;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Place {
@@ -77,7 +77,7 @@ fn new_name(root: &Path) -> io::Result<String> {
 /// Notes where the home is now, under the name of the same place if there is one. One at a time: two that draw a name
 /// have to agree on it.
 fn write(root: &Path, here: &HomeLocation) -> io::Result<String> {
-    let lock = Exclusive::acquire(&root.join("place.lock"), PATIENCE)?;
+    let lock = Exclusive::acquire(&root.join("place.lock"), WRITE_TIMEOUT)?;
     let _lock =
         lock.ok_or_else(|| io::Error::new(ErrorKind::TimedOut, "place.lock is held by another process"))?;
     let mut places = read(root)?;
@@ -86,7 +86,7 @@ fn write(root: &Path, here: &HomeLocation) -> io::Result<String> {
         None => new_name(root)?,
     };
     places.insert(0, Place { name: name.clone(), at: here.clone() });
-    places.truncate(MOST);
+    places.truncate(MAX_PLACES);
     write_private(&root.join("place"), &serde_json::to_vec(&places)?)?;
     Ok(name)
 }

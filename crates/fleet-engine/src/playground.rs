@@ -59,8 +59,8 @@ impl Playground {
         let dir =
             temporary.join(format!("codefleet-{}-{:08x}", contents.name, clock::entropy()? & 0xffff_ffff));
         let (home, repository) = (dir.join("home"), dir.join(contents.repository));
-        let made = furnish(&home, &repository, contents.files)
-            .map_err(|error| problems::io(&dir, &error))
+        let made = write_files(&home, &repository, contents.files)
+            .map_err(problems::at(&dir))
             .and_then(|()| configure(&home))
             .and_then(|()| engine(environment, home, repository));
         match made {
@@ -91,7 +91,7 @@ impl Playground {
     pub async fn clear(mut self) -> Outcome<()> {
         let stopped = self.stop().await;
         self.is_over = true;
-        let removed = fs::remove_dir_all(&self.dir).map_err(|error| problems::io(&self.dir, &error));
+        let removed = fs::remove_dir_all(&self.dir).map_err(problems::at(&self.dir));
         stopped.and(removed)
     }
 
@@ -100,7 +100,7 @@ impl Playground {
     }
 }
 
-fn furnish(home: &Path, repository: &Path, files: &[(&str, &str)]) -> std::io::Result<()> {
+fn write_files(home: &Path, repository: &Path, files: &[(&str, &str)]) -> std::io::Result<()> {
     make_private(home)?;
     make_private(repository)?;
     for (name, text) in files {
@@ -112,7 +112,7 @@ fn furnish(home: &Path, repository: &Path, files: &[(&str, &str)]) -> std::io::R
     fleet_host::demo::commit(repository, "The beginning").map(drop)
 }
 
-/// Without the variables that tell other engines about the user's fleet. A runner starts only when it is told to.
+/// Without the variables that tell other engines about the user's fleet. A runner starts only on request.
 fn engine(outer: &Environment, home: PathBuf, repository: PathBuf) -> Outcome<Engine> {
     let others = outer.variables().filter(|(name, _)| !name.starts_with(PREFIX));
     let others = others.map(|(name, value)| (name.to_owned(), value.to_owned()));

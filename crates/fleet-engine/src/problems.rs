@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use fleet_core::id::{BatchId, IdError, TaskId, WorkflowId};
+use fleet_core::id::{IdError, TaskId, WorkflowId};
 use fleet_core::message::MessageRefusal;
-use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::problem::{Code, Problem};
 use fleet_core::task::{EditRefused, FieldError, TaskMove, TaskState};
 use fleet_core::workflow::{WorkflowMove, WorkflowState};
 use fleet_host::git::{DiscoverError, GitError};
@@ -33,8 +33,8 @@ pub(crate) fn store(error: StoreError) -> Problem {
         }
         StoreError::Ambiguous { .. } => problem.hint("type more characters of the id"),
         StoreError::Illegal { task, from, event } => advise(problem, *task, *from, *event),
-        StoreError::EditRefused { task, refused } => unedited(problem, *task, refused),
-        StoreError::MessageRefused { task, refusal } => unheard(problem, *task, *refusal),
+        StoreError::EditRefused { task, refused } => advise_on_edit(problem, *task, refused),
+        StoreError::MessageRefused { task, refusal } => advise_on_message(problem, *task, *refusal),
         StoreError::NotNow { task, from: TaskState::Running, .. } => {
             problem.hint(format!("`fleet task cancel {task}` stops it"))
         }
@@ -129,6 +129,12 @@ fn code(error: &StoreError) -> Code {
 /// What to do instead of a move that the task's state does not allow.
 fn advise(problem: Problem, task: TaskId, from: TaskState, event: TaskMove) -> Problem {
     match (from, event) {
+        (TaskState::Running, TaskMove::Retry) => problem
+            .hint(format!("`fleet logs {task} --follow` shows what it does"))
+            .hint(format!("`fleet prompt {task} \"…\"` tells its agent more; `fleet kill {task}` stops it")),
+        (TaskState::Queued, TaskMove::Retry) => {
+            problem.hint(format!("it starts by itself: `fleet why {task}` says when"))
+        }
         (TaskState::Running, TaskMove::Hold) => problem.hint(format!("`fleet task cancel {task}` stops it")),
         (TaskState::Done, _) => problem
             .hint(format!("`fleet prompt {task} \"…\"` continues it, from the work on its branch"))
@@ -151,7 +157,7 @@ fn workflow_advice(workflow: WorkflowId, from: WorkflowState, event: WorkflowMov
 }
 
 /// What to do instead of an edit that the task's state does not allow.
-fn unedited(problem: Problem, task: TaskId, refused: &EditRefused) -> Problem {
+fn advise_on_edit(problem: Problem, task: TaskId, refused: &EditRefused) -> Problem {
     match refused {
         EditRefused::Running(_) => problem
             .hint(format!("`fleet prompt {task} \"…\"` sends its agent a message"))
@@ -164,11 +170,8 @@ fn unedited(problem: Problem, task: TaskId, refused: &EditRefused) -> Problem {
 }
 
 /// What to do instead of a message that a task does not take.
-fn unheard(problem: Problem, task: TaskId, refusal: MessageRefusal) -> Problem {
+fn advise_on_message(problem: Problem, task: TaskId, refusal: MessageRefusal) -> Problem {
     match refusal {
-        MessageRefusal::WaitsForAnswer => problem
-            .hint(format!("`fleet show {task}` shows the question, and how to answer it"))
-            .hint(format!("`fleet resume {task}` resumes it without an answer; then it accepts prompts")),
         MessageRefusal::IsStopping => problem.hint(format!(
             "once it has ended, `fleet prompt {task} \"…\"` continues it; `fleet show {task}` shows when"
         )),
@@ -178,8 +181,9 @@ fn unheard(problem: Problem, task: TaskId, refusal: MessageRefusal) -> Problem {
     }
 }
 
-pub(crate) fn io(path: &Path, error: &std::io::Error) -> Problem {
-    Problem::new(Code::Io, format!("{}: {error}", path.display()))
+/// For `map_err`: an error of the file system with the path it is about.
+pub(crate) fn at(path: &Path) -> impl Fn(std::io::Error) -> Problem + Copy {
+    move |error| Problem::new(Code::Io, format!("{}: {error}", path.display()))
 }
 
 /// An error with all its causes.
@@ -206,7 +210,11 @@ pub(crate) fn git(error: GitError) -> Problem {
 
 /// As a verb reports a value that a field does not take.
 pub(crate) fn field(error: FieldError) -> Problem {
-    Problem::field(error.field, error.why)
+    let problem = Problem::field(error.field, error.why);
+    match problem.field.as_deref() {
+        Some("branch") => problem.hint("a name has letters, digits, `-`, `_` and `/`: `fix/login-test`"),
+        _ => problem,
+    }
 }
 
 /// As a verb reports a text that is not an id.
@@ -214,11 +222,9 @@ pub(crate) fn id(error: IdError) -> Problem {
     Problem::new(Code::IdInvalid, error.to_string()).hint("`fleet task list` shows the ids")
 }
 
-pub(crate) fn batch(typed: &str) -> Outcome<BatchId> {
-    let unknown = |error: IdError| Problem::new(Code::IdInvalid, error.to_string());
-    typed
-        .parse()
-        .map_err(|error| unknown(error).hint("`fleet list --all --grouped` shows the ids of batches"))
+pub(crate) fn batch(error: IdError) -> Problem {
+    Problem::new(Code::IdInvalid, error.to_string())
+        .hint("`fleet list --all --grouped` shows the ids of batches")
 }
 
 pub(crate) fn repository(error: &DiscoverError) -> Problem {

@@ -19,18 +19,18 @@ pub struct ServerToken {
 
 /// Reads the secret; makes it at the first time. The first of several who make it wins.
 pub fn read(engine: &Engine) -> Outcome<ServerToken> {
-    let home = Home::new(engine.home());
+    let home = engine.home();
     let file = home.server_token();
-    let token = read_or_make(&home).map_err(|error| problems::io(&file, &error))??;
+    let token = read_or_make(home).map_err(problems::at(&file))??;
     Ok(ServerToken { token, file })
 }
 
 /// Makes a new secret: the old one stops working at once, for running servers as well.
 pub(crate) fn renew(engine: &Engine) -> Outcome<ServerToken> {
-    let home = Home::new(engine.home());
+    let home = engine.home();
     let (file, token) = (home.server_token(), Token::new()?);
     let written = make_private(home.root()).and_then(|()| write_private(&file, line(&token).as_bytes()));
-    written.map_err(|error| problems::io(&file, &error))?;
+    written.map_err(problems::at(&file))?;
     Ok(ServerToken { token, file })
 }
 
@@ -60,7 +60,7 @@ fn line(token: &Token) -> String {
     format!("{}\n", token.revealed())
 }
 
-/// A secret that somebody could guess is none.
+/// A secret that can be guessed is none.
 fn checked(text: &str, home: &Home) -> Outcome<Token> {
     if text.len() >= SHORTEST && text.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Ok(Token::given(text));

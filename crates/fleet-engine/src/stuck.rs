@@ -1,8 +1,8 @@
 //! Ending a process that does not come on.
 //!
-//! Owns the bound on what a keeper, or whoever acts in its place, does besides its agent. Reading a pipe that nobody
-//! writes to, or a disk that does not answer, ends never, and blocks whatever would notice: so a thread of its own
-//! waits, and what it calls ends the process. Must never bound the work of an agent, which has limits of its own.
+//! Owns the time limit on what a keeper, or its repair, does besides its agent. Reading a pipe without a writer, or a
+//! disk that does not answer, never ends, and blocks the code that would notice: so a thread of its own waits, and what
+//! it calls ends the process. Must never bound the work of an agent, which has limits of its own.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -11,13 +11,13 @@ use std::time::Duration;
 use fleet_host::process::{Identity, Tree};
 
 /// The exit status of a process that was stuck: the same as that of a temporary failure in `sysexits.h`.
-pub(crate) const STUCK: i32 = 75;
+pub(crate) const STUCK_EXIT_CODE: i32 = 75;
 
 /// Longer than any git command may take.
 pub(crate) const LONGEST_STEP: Duration = Duration::from_mins(150);
 
 /// Processes that a stuck one has started get this long to die.
-const KILL_PATIENCE: Duration = Duration::from_secs(5);
+const KILL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// It mostly waits; at its end it reads the table of processes.
 const STACK: usize = 256 * 1024;
@@ -62,8 +62,8 @@ impl Guard {
             let me = Identity::current();
             let marker = ("FLEET_STUCK".to_owned(), me.pid.to_string());
             let tree = Tree { root: me.clone(), marker, keeper: Some(me), group: None };
-            let _ = tree.kill_now(KILL_PATIENCE, &mut || {});
-            std::process::exit(STUCK)
+            let _ = tree.kill_now(KILL_TIMEOUT, &mut || {});
+            std::process::exit(STUCK_EXIT_CODE)
         })
     }
 

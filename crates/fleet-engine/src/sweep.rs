@@ -20,8 +20,8 @@ const PACE: Pace = Pace { at_most: u64::MAX, pause_every: 500, pause: Duration::
 
 /// Starts to empty the trash, unless there is nothing in it.
 pub(crate) fn start(engine: &Engine) -> Outcome<()> {
-    let home = Home::new(engine.home());
-    if is_empty(&home) {
+    let home = engine.home();
+    if is_empty(home) {
         return Ok(());
     }
     let sweeper = Detached {
@@ -36,25 +36,25 @@ pub(crate) fn start(engine: &Engine) -> Outcome<()> {
     })
 }
 
-/// Empties the trash; returns at once when somebody else does.
+/// Empties the trash; returns at once if another process does.
 pub async fn run(engine: &Engine) -> Outcome<()> {
-    let home = Home::new(engine.home());
+    let home = engine.home();
     let path = home.root().join("sweep.lock");
-    make_private(home.root()).map_err(|error| problems::io(home.root(), &error))?;
-    let Some(_lock) = Exclusive::try_acquire(&path).map_err(|error| problems::io(&path, &error))? else {
+    make_private(home.root()).map_err(problems::at(home.root()))?;
+    let Some(_lock) = Exclusive::try_acquire(&path).map_err(problems::at(&path))? else {
         return Ok(());
     };
     let trash = home.trash();
     let emptied = blocking(move || {
         loop {
             match git::empty_trash(&trash, PACE) {
-                // More may have come meanwhile; what cannot be removed is not tried for ever.
+                // More may have come meanwhile; a file that cannot be removed is not retried forever.
                 Ok(done) if !done.empty && done.removed > 0 => {}
                 done => return done.map(drop),
             }
         }
     });
-    emptied.await?.map_err(|error| problems::io(&home.trash(), &error))
+    emptied.await?.map_err(problems::at(&home.trash()))
 }
 
 fn is_empty(home: &Home) -> bool {

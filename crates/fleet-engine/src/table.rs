@@ -1,7 +1,7 @@
 //! The table of verbs: from the id of each to what does it.
 //!
-//! Owns the one way in: every interface asks here, and whoever asks is judged here, before anything is looked up for the
-//! verb itself.
+//! Owns the one way in: every interface calls verbs here, and the caller is checked here, before the verb looks
+//! anything up.
 
 use std::pin::Pin;
 

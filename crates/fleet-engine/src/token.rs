@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 
 use crate::clock;
 
-/// A random text that nobody can guess.
+/// A random text that cannot be guessed.
 #[derive(Clone)]
 pub struct Token(String);
 
@@ -25,7 +25,7 @@ impl Token {
         mine.iter().zip(theirs.iter()).fold(0, |differences, (left, right)| differences | (left ^ right)) == 0
     }
 
-    /// For those who must present it.
+    /// For callers that must present it.
     pub fn revealed(&self) -> &str {
         &self.0
     }

@@ -25,13 +25,14 @@ use crate::atomic_file::AtomicFile;
 use crate::config::{Config, Origin, Setting, Value};
 use crate::keeper::checkout;
 use crate::problems;
+
 pub(crate) use files::{TEMPLATES, below};
 pub(crate) use task::take_agent;
 
 pub(crate) use files::ProjectFile;
 
-/// Far more than anybody agrees to; the oldest go first, and are asked about again.
-const MOST: usize = 10_000;
+/// Far more than a user agrees to; the oldest go first, and are asked about again.
+const MAX_CONSENTS: usize = 10_000;
 
 /// What prepares a workspace, which tasks can do without.
 const OF_SETUP: &[&str] = &["workspaces.copy", "workspaces.setup"];
@@ -82,7 +83,7 @@ impl ProjectWishes {
     }
 
     /// What a workflow of the project wants to run: its checks, and what its agents are started with. Each is shown as
-    /// the list of its words, because nobody but us splits it.
+    /// the list of its words, because only we split it.
     pub(crate) fn of_workflow(project: impl Into<String>, file: &Path, spec: &Spec) -> Self {
         let words = |words: &Vec<String>| serde_json::json!(words).to_string();
         let mut commands = Vec::new();
@@ -190,7 +191,7 @@ impl ProjectWishes {
         self.fingerprint_of(std::slice::from_ref(setting))
     }
 
-    /// A number for the project and a file; nothing if nobody can agree to it.
+    /// A number for the project and a file; nothing if it cannot be agreed to.
     fn hash_of_file(&self, file: &ProjectFile) -> Option<String> {
         let content = file.sha256.as_deref()?;
         Some(fingerprint(&["codefleet trust file 1", &self.project, &file.path, content]))
@@ -228,10 +229,10 @@ fn hex(bytes: &[u8]) -> String {
 /// What the file and the templates of the project want, and the user did not agree to; nothing when all that this
 /// configuration would do may be done.
 ///
-/// Whoever does it takes it from the same [`Config`]: a file that is read again may say something else.
+/// The code that acts on it takes it from the same [`Config`]: a file that is read again may say something else.
 pub(crate) fn untrusted(home: &Path, config: &Config, project: &Project) -> Outcome<Option<ProjectWishes>> {
     let checkout = checkout(project);
-    let templates = below(&checkout, TEMPLATES).map_err(|error| problems::io(&checkout, &error))?;
+    let templates = below(&checkout, TEMPLATES).map_err(problems::at(&checkout))?;
     let asked = ProjectWishes::of(config, &project.common_dir).with_files(templates);
     let asked = Trust::new(home).uncovered(&asked)?;
     Ok(Some(asked).filter(|asked| !asked.is_empty()))
@@ -314,7 +315,7 @@ impl Trust {
                 }
             }
             let is_new = trusted.len() > before;
-            trusted.drain(..trusted.len().saturating_sub(MOST));
+            trusted.drain(..trusted.len().saturating_sub(MAX_CONSENTS));
             is_new
         })
     }

@@ -13,14 +13,14 @@ use tokio::time::Instant;
 
 use crate::{Engine, problems};
 
-/// A change that nobody heard of is seen by looking at least this often.
+/// The longest time between two looks: a change may come without a notification.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Fifty agents change the store all the time: a waiting command checks no more often than this.
 const PAUSE: Duration = Duration::from_millis(20);
-/// Nobody waits longer than a day in one call.
-const LONGEST: u32 = 24 * 60 * 60;
+/// No call waits longer than a day.
+const MAX_SECONDS: u32 = 24 * 60 * 60;
 
-/// Rings for everybody in this process when the store has changed, and now and then in any case.
+/// Wakes all waiters of this process when the store has changed, and now and then in any case.
 #[derive(Clone)]
 pub(crate) struct Changes(Receiver<()>);
 
@@ -33,7 +33,7 @@ impl Changes {
     }
 }
 
-/// Until nobody is left who could hear it.
+/// Until no listener is left.
 async fn ring(watch: Watch, bell: Sender<()>) {
     loop {
         tokio::select! {
@@ -43,7 +43,7 @@ async fn ring(watch: Watch, bell: Sender<()>) {
     }
 }
 
-/// Somebody who looks again and again until there is something new.
+/// A caller that looks again and again until there is something new.
 pub(crate) struct Waiting {
     changes: Option<(Changes, Instant)>,
 }
@@ -54,7 +54,7 @@ impl Waiting {
         let Some(seconds) = seconds.filter(|seconds| *seconds > 0) else { return Ok(Self { changes: None }) };
         let mut changes = engine.changes().await?;
         changes.0.mark_unchanged();
-        let until = Instant::now() + Duration::from_secs(seconds.min(LONGEST).into());
+        let until = Instant::now() + Duration::from_secs(seconds.min(MAX_SECONDS).into());
         Ok(Self { changes: Some((changes, until)) })
     }
 
@@ -63,7 +63,7 @@ impl Waiting {
         self.goes_on_for(POLL_INTERVAL).await
     }
 
-    /// The same, for what changes without anybody ringing: it is looked at so often.
+    /// The same, for what changes without a notification: it is checked this often.
     pub(crate) async fn goes_on_for(&mut self, longest: Duration) -> bool {
         let Some((changes, until)) = &mut self.changes else { return false };
         if Instant::now() >= *until {
@@ -83,7 +83,7 @@ impl Waiting {
     }
 }
 
-/// Stands for an answer, so that nobody has to remember what it was.
+/// A hash of an answer, so that a caller need not keep the answer.
 pub(crate) fn fingerprint<T: Serialize + ?Sized>(answer: &T) -> Outcome<String> {
     let text =
         serde_json::to_string(answer).map_err(|error| Problem::new(Code::Internal, error.to_string()))?;

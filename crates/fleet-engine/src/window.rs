@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-/// Keeps some bytes of what is written to it, and then takes no more, so that nobody writes on in vain.
+/// Keeps some bytes of what is written to it, and then takes no more, so that writers stop early.
 pub(crate) struct Window {
     skip: u64,
     most: usize,

@@ -1,4 +1,4 @@
-//! Waiting for what announces itself to nobody.
+//! Waiting for changes that come without a notification.
 //!
 //! Owns the deadlines of this crate and the pauses between two looks. Must never decide how long is long enough:
 //! that comes in as an argument.

@@ -36,7 +36,7 @@ pub(crate) enum Stopped<E> {
 }
 
 /// Reads a child, started in a process group of its own, to its end. Every piece of output goes to `sink`.
-pub(crate) fn drive<E>(
+pub(crate) fn read_to_end_of<E>(
     mut child: Child,
     patience: Duration,
     sink: &mut dyn FnMut(&[u8]) -> Result<(), E>,
@@ -156,7 +156,7 @@ mod tests {
 
     fn taken(script: &str, patience: Duration) -> (usize, Result<Ended, Stopped<()>>) {
         let mut bytes = 0;
-        let ended = drive(shell(script), patience, &mut |piece| {
+        let ended = read_to_end_of(shell(script), patience, &mut |piece| {
             bytes += piece.len();
             Ok(())
         });
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_sink_that_refuses_ends_it() {
-        let ended = drive(shell("yes"), Duration::from_mins(1), &mut |_| Err("full"));
+        let ended = read_to_end_of(shell("yes"), Duration::from_mins(1), &mut |_| Err("full"));
         assert!(matches!(ended, Err(Stopped::Sink("full"))));
     }
 }

@@ -1,8 +1,8 @@
 //! Files that git does not know, such as credentials, from a person's checkout into a worktree.
 //!
-//! Owns which files are meant and how they get there. Must never read what is outside of the checkout or write
-//! outside of the worktree, whatever links lie in the way (the worktree's content comes from a repository, and from
-//! agents), never replace a tracked file, and never make a private file readable for others.
+//! Owns which files are meant and how they get there. Must never read what is outside of the checkout or write outside
+//! of the worktree, whatever links are in the way (the worktree's content comes from a repository, and from agents),
+//! never replace a tracked file, and never make a private file readable for others.
 
 use std::fs::{self, File};
 use std::io;
@@ -18,9 +18,9 @@ use rustix::io::Errno;
 use crate::git::{Checkout, GitError, tracked_among};
 
 /// More than anyone's credentials; a pattern that finds more is a mistake.
-const MOST_FILES: usize = 1_000;
+const MAX_FILES: usize = 1_000;
 /// How many names are looked at before a pattern counts as too wide.
-const MOST_NAMES_READ: usize = 500_000;
+const MAX_NAMES_READ: usize = 500_000;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Copied {
@@ -89,7 +89,7 @@ pub fn find_files(root: &Path, patterns: &[String]) -> Result<Vec<String>, CopyE
             } else if !is_folder && scope.matches(&path) {
                 found.push(path);
             }
-            if found.len() > MOST_FILES || looks > MOST_NAMES_READ {
+            if found.len() > MAX_FILES || looks > MAX_NAMES_READ {
                 return Err(CopyError::TooMany);
             }
         }
@@ -119,7 +119,7 @@ fn may_hold(scope: &FileScope, folder: &str) -> bool {
 
 /// Copies files from the checkout at `root` to the same places in a worktree, readable by their owner alone.
 ///
-/// The caller has noted the paths before: a process that dies in here leaves files that nobody must commit.
+/// The caller has noted the paths before: a process that dies here leaves files that must not be committed.
 pub fn copy_files(root: &Path, worktree: &Checkout, paths: &[String]) -> Result<Copied, CopyError> {
     let mut result = Copied::default();
     let canonical = fs::canonicalize(root).map_err(CopyError::io(root))?;

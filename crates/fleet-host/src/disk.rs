@@ -25,7 +25,7 @@ pub fn write_refusal(folder: &Path) -> Option<io::Error> {
 }
 
 /// At most this many hard-linked files are remembered; beyond that, further names count again.
-const MOST_LINKED: usize = 1_000_000;
+const MAX_LINKED: usize = 1_000_000;
 
 /// Counts everything below a path, or the file that it is; links are not followed. What is not there, or cannot be
 /// looked at, counts as nothing.
@@ -38,7 +38,7 @@ pub fn usage(root: &Path) -> DiskUsage {
         total.files += 1;
         let is_again = !metadata.is_dir()
             && metadata.nlink() > 1
-            && linked.len() < MOST_LINKED
+            && linked.len() < MAX_LINKED
             && !linked.insert((metadata.dev(), metadata.ino()));
         if !is_again {
             total.bytes += metadata.blocks() * 512;

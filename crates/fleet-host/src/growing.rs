@@ -1,5 +1,4 @@
-//! Files that a program of somebody else appends to: found by the ends of their names, read from where the last look
-//! ended.
+//! Files that another program appends to: found by the ends of their names, read from where the last look ended.
 //!
 //! Must never wait for a writer, follow a link or read without a bound: an agent decides what is there.
 
@@ -14,14 +13,14 @@ use crate::lines::Lines;
 /// A longer line is left out: none that is read here is long.
 const LONGEST_LINE: usize = 64 * 1024;
 /// One read takes at most this much; the next one continues.
-const MOST_BYTES: u64 = 32 * 1024 * 1024;
+const MAX_BYTES: u64 = 32 * 1024 * 1024;
 /// A search visits at most this many entries.
-const MOST_ENTRIES: usize = 50_000;
+const MAX_ENTRIES: usize = 50_000;
 
 /// The regular files whose names end so, exactly this many folders below `dir`.
 pub fn find(dir: &Path, levels: usize, name_end: &str) -> Vec<PathBuf> {
     let mut folders = vec![dir.to_owned()];
-    let mut left = MOST_ENTRIES;
+    let mut left = MAX_ENTRIES;
     for level in 0..=levels {
         let entries = folders.iter().flat_map(|folder| fs::read_dir(folder).into_iter().flatten().flatten());
         let entries: Vec<_> = entries.take(left).collect();
@@ -82,7 +81,7 @@ fn opened(path: &Path, position: u64) -> io::Result<io::Take<File>> {
         return Err(io::Error::other("it is not a regular file"));
     }
     file.seek(SeekFrom::Start(position))?;
-    Ok(file.take(MOST_BYTES))
+    Ok(file.take(MAX_BYTES))
 }
 
 #[cfg(test)]

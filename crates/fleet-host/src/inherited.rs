@@ -90,7 +90,7 @@ fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
-/// What a git that talks to nobody gets of the variables of this process.
+/// The variables of this process that a git without network access gets.
 pub(crate) fn local() -> impl Iterator<Item = (OsString, OsString)> {
     passing(&[ALWAYS])
 }

@@ -21,6 +21,7 @@ mod newest;
 pub mod plain;
 pub mod ports;
 pub mod process;
+pub mod terminal;
 mod user;
 
 pub use newest::newest_change;

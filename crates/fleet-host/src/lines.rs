@@ -59,7 +59,7 @@ impl Lines {
             let (line, after) = (&rest[..end], &rest[end + 1..]);
             if self.length == 0 {
                 // The common case: the whole line is in the chunk, and nothing is copied.
-                each(shaped(self.start, line, length_of(line), self.max));
+                each(line_of(self.start, line, length_of(line), self.max));
                 self.start += length_of(line) + 1;
             } else {
                 self.hold(line);
@@ -92,7 +92,7 @@ impl Lines {
 
     fn hand_out(&mut self, each: &mut dyn FnMut(Line<'_>)) {
         let length = mem::take(&mut self.length);
-        each(shaped(self.start, &self.held, length, self.max));
+        each(line_of(self.start, &self.held, length, self.max));
         self.start += length;
         self.held.clear();
         self.held.shrink_to(KEPT_CAPACITY);
@@ -100,7 +100,7 @@ impl Lines {
 }
 
 /// The line whose beginning is `held`, and which is `length` bytes long.
-fn shaped(offset: u64, held: &[u8], length: u64, max: usize) -> Line<'_> {
+fn line_of(offset: u64, held: &[u8], length: u64, max: usize) -> Line<'_> {
     let complete = length_of(held) == length;
     let bytes = held.strip_suffix(b"\r").filter(|_| complete).unwrap_or(held);
     let cut = !complete || bytes.len() > max;

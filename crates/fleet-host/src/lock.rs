@@ -1,7 +1,7 @@
 //! Locks between processes.
 //!
-//! Owns files that at most one process holds at a time, and that the kernel lets go of when that process ends,
-//! however it ends. Must never trust the lock of a file that was deleted or replaced: it excludes nobody.
+//! Owns files that at most one process holds at a time, and that the kernel lets go of when that process ends, however
+//! it ends. Must never trust the lock of a file that was deleted or replaced: it excludes no other process.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -16,9 +16,9 @@ use crate::plain::NO_WAIT;
 /// lock.
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
-/// How long [`Exclusive::try_acquire`] insists. A lock can be taken for a moment without being held: by somebody who
+/// How long [`Exclusive::try_acquire`] insists. A lock can be taken for a moment without being held: by a process that
 /// asks whether it is held, and by a child that a killed holder has forked and that is about to `exec`.
-const TRY_TIME: Duration = Duration::from_millis(3);
+const TRY_TIMEOUT: Duration = Duration::from_millis(3);
 
 /// More than such a file ever holds.
 const LONGEST_CONTENT: usize = 4096;
@@ -39,10 +39,10 @@ impl Drop for Exclusive {
 }
 
 impl Exclusive {
-    /// Takes the lock, or answers `None` when somebody else has it. The file is made if there is none; its folder
-    /// must exist.
+    /// Takes the lock, or returns `None` if another process has it. The file is made if there is none; its folder must
+    /// exist.
     pub fn try_acquire(path: &Path) -> io::Result<Option<Self>> {
-        Self::acquire(path, TRY_TIME)
+        Self::acquire(path, TRY_TIMEOUT)
     }
 
     /// Takes the lock, waiting at most this long.
@@ -100,7 +100,7 @@ impl Exclusive {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             Err(error) => return Err(error),
         };
-        // Shared, so that those who ask do not disturb each other.
+        // Shared, so that several processes can ask at once.
         match file.try_lock_shared() {
             Ok(()) => file.unlock().map(|()| false),
             Err(TryLockError::WouldBlock) => Ok(true),

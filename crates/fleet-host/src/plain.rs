@@ -1,7 +1,7 @@
-//! Reading files whose names others can give to something else.
+//! Reads files that others may replace by something else.
 //!
-//! Owns that a read ends: an agent that works as the same user can put a pipe in the place of any file, and opening a
-//! pipe waits for a writer that never comes.
+//! Owns that a read ends: an agent that works as the same user can replace any file by a pipe, and opening a pipe waits
+//! for a writer that never comes.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _};
@@ -10,7 +10,7 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-/// The flag with which opening a pipe does not wait for anybody. It means nothing for files.
+/// The flag with which opening a pipe does not block. It has no effect on files.
 pub(crate) const NO_WAIT: i32 = OFlags::NONBLOCK.bits().cast_signed();
 
 /// Opens a file; an error if it is anything but a file.

@@ -1,7 +1,7 @@
 //! Ports of this machine, for the servers that agents start.
 //!
-//! Owns which ports are lent to whom, among all processes that share a folder. Must never hold a port itself: the
-//! borrower is to bind it.
+//! Owns which process has which ports, among all that share a folder. Must never hold a port itself: the process that
+//! leases it binds it.
 
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -13,11 +13,11 @@ use std::time::Duration;
 
 use crate::lock::Exclusive;
 
-/// One borrower at a time looks for a block, which takes milliseconds; this is for a machine that hardly moves.
+/// One process at a time searches for a block, which takes milliseconds; this is for a very slow machine.
 const TURN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// So many files of blocks that nobody has are kept for the next one who takes them.
-const MOST_KEPT: usize = 16;
+/// At most this many files of free blocks are kept for reuse.
+const MAX_KEPT: usize = 16;
 
 /// Ports that are lent until this is dropped or the process ends.
 #[derive(Debug)]
@@ -37,9 +37,8 @@ impl PortBlock {
 /// Lends `count` ports in a row out of `range`: no other process that uses the folder `dir` has one of them, and at
 /// this moment nothing listens on them. `None` when there is no such block.
 ///
-/// Each block has its own lock file, named after its ports, so that blocks of different sizes are distinguishable. Of the
-/// files that nobody holds or takes, all but a few are removed here; that is safe because nobody takes one without having
-/// the turn.
+/// Each block has its own lock file, named after its ports, so that blocks of different sizes are distinguishable. Most
+/// files of free blocks are removed here; that is safe because a process takes one only in its turn.
 pub fn lease(dir: &Path, range: RangeInclusive<u16>, count: u16) -> io::Result<Option<PortBlock>> {
     DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
     let Some(_turn) = Exclusive::acquire(&dir.join("turn.lock"), TURN_TIMEOUT)? else {
@@ -59,7 +58,7 @@ pub fn lease(dir: &Path, range: RangeInclusive<u16>, count: u16) -> io::Result<O
         }
     }
     let is_taken = |ports: &RangeInclusive<u16>| found.as_ref().is_some_and(|block| block.ports() == *ports);
-    for ports in free.iter().filter(|ports| !is_taken(ports)).skip(MOST_KEPT) {
+    for ports in free.iter().filter(|ports| !is_taken(ports)).skip(MAX_KEPT) {
         fs::remove_file(dir.join(file_name(ports)))?;
     }
     Ok(found)
@@ -72,7 +71,7 @@ fn file_name(ports: &RangeInclusive<u16>) -> String {
 /// The blocks of a range, from its beginning.
 fn blocks(range: &RangeInclusive<u16>, count: u16) -> impl Iterator<Item = RangeInclusive<u16>> {
     let (first, last) = (u32::from(*range.start()), u32::from(*range.end()));
-    // No block is made of nothing; a step must not be nothing either.
+    // A block has at least one port, and so has a step.
     let size = u32::from(count);
     (first..=last).step_by(usize::from(count.max(1))).filter_map(move |start| {
         let end = (start + size).checked_sub(1).filter(|end| size > 0 && *end <= last)?;
@@ -107,10 +106,10 @@ fn overlap(one: &RangeInclusive<u16>, other: &RangeInclusive<u16>) -> bool {
 /// Whether a server could be started on this port.
 fn is_free(port: u16) -> bool {
     let in_use = |error: &io::Error| error.kind() == io::ErrorKind::AddrInUse;
-    // Without IPv6 there is nobody in the way.
+    // Without IPv6 no process can listen there.
     let free_6 = !TcpListener::bind((Ipv6Addr::LOCALHOST, port)).is_err_and(|error| in_use(&error));
     let free_4 = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok();
-    // Elsewhere than on Linux one may bind an address beside somebody who listens on all addresses.
+    // Outside Linux a process may bind an address while another listens on all addresses.
     free_4
         && free_6
         && (cfg!(target_os = "linux") || TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err())

@@ -1,7 +1,7 @@
 //! The connections to a server: accepted, bounded, ended.
 //!
-//! Owns how many there are and how long one may take to say what it wants. Must never let somebody who only connects, and
-//! shows no token, keep others out.
+//! Owns how many there are and how long one may take to say what it wants. Must never let a client that only connects,
+//! and shows no token, keep others out.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,21 +16,21 @@ use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
 /// A client may have many; more is no client.
-const MOST: usize = 512;
-/// So long a client has for the head of its next request. Those that are idle for longer connect again.
+const MAX_CONNECTIONS: usize = 512;
+/// How long a client may take to send the head of its next request. Those that are idle for longer connect again.
 const HEAD: Duration = Duration::from_secs(10);
-/// After somebody could not be let in, because all files are in use.
+/// The pause after a failed accept, because all file descriptors are in use.
 const PAUSE: Duration = Duration::from_millis(100);
-/// In the end answers that are being written have so long.
-const FAREWELL: Duration = Duration::from_secs(5);
+/// How long answers that are being written may take at the end.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Serves whoever connects until `end`; then ends the connections.
+/// Serves connections until `end`; then ends the connections.
 pub(crate) async fn serve(listener: TcpListener, router: Router, end: impl Future<Output = ()>) {
-    let (places, ending) = (Arc::new(Semaphore::new(MOST)), GracefulShutdown::new());
+    let (places, ending) = (Arc::new(Semaphore::new(MAX_CONNECTIONS)), GracefulShutdown::new());
     tokio::pin!(end);
     loop {
         let next = async {
-            // Nobody closes it, so that there always is one in the end.
+            // It is never closed, so that there always is a permit in the end.
             let place = Arc::clone(&places).acquire_owned().await.ok();
             (place, listener.accept().await)
         };
@@ -52,5 +52,5 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, end: impl Futur
             drop(place);
         });
     }
-    let _ = timeout(FAREWELL, ending.shutdown()).await;
+    let _ = timeout(SHUTDOWN_TIMEOUT, ending.shutdown()).await;
 }

@@ -1,7 +1,7 @@
 //! The protocol over HTTP, for clients that cannot start a program.
 //!
-//! Owns who may connect: those who know the token, by a name of this machine. Must never answer anybody else with more
-//! than a refusal.
+//! Owns who may connect: clients that know the token, by a name of this machine. Must never answer other clients with
+//! more than a refusal.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -22,8 +22,7 @@ use crate::sessions::Sessions;
 use crate::stdio::end_signal;
 use crate::{broken, connections};
 
-/// Where the server listens if nobody says otherwise: only for this machine, and always the same, so that clients can be
-/// told once.
+/// The default address of the server: only for this machine, and always the same, so that clients can be told once.
 pub const DEFAULT_ADDRESS: &str = "127.0.0.1:8642";
 
 /// The path of the one endpoint.
@@ -68,7 +67,7 @@ impl Http {
         format!("http://{}{PATH}", self.address)
     }
 
-    /// Serves until somebody interrupts. Agents go on.
+    /// Serves until it is interrupted. Agents go on.
     pub async fn serve(self, engine: &Engine) -> Outcome<()> {
         let engine = Arc::new(engine.nowhere());
         server_token::read(&engine)?;
@@ -84,7 +83,7 @@ impl Http {
         let service = StreamableHttpService::new(make, sessions.manager(), config);
         let router = Router::new()
             .route_service(PATH, service)
-            .layer(middleware::from_fn_with_state(sessions, attend))
+            .layer(middleware::from_fn_with_state(sessions, track_session))
             .layer(middleware::from_fn_with_state(engine, admit));
         let end = end_signal()?;
         connections::serve(self.listener, router, async move {
@@ -122,23 +121,23 @@ impl Http {
 }
 
 /// Takes note of the sessions that are in use: one by its request, a new one by the answer.
-async fn attend(State(sessions): State<Arc<Sessions>>, request: Request, next: Next) -> Response {
+async fn track_session(State(sessions): State<Arc<Sessions>>, request: Request, next: Next) -> Response {
     if let Some(session) = named(request.headers()) {
         if request.method() == Method::DELETE {
             return end_session(&sessions, &session, next.run(request)).await;
         }
-        sessions.heard(&session).await;
+        sessions.note_request(&session).await;
         return next.run(request).await;
     }
     let response = next.run(request).await;
     if let Some(session) = named(response.headers()) {
-        sessions.heard(&session).await;
+        sessions.note_request(&session).await;
     }
     response
 }
 
-/// A session that does not exist is not found, also by somebody who wants to end it. One that was ended is gone when the
-/// answer comes, so that nothing is merely accepted: clients take that for a failure.
+/// A session that does not exist is not found, also when it should be ended. One that was ended is gone when the answer
+/// comes, so that nothing is merely accepted: clients take that for a failure.
 async fn end_session(sessions: &Sessions, session: &str, ended: impl Future<Output = Response>) -> Response {
     if !sessions.is_known(session).await {
         return (StatusCode::NOT_FOUND, "there is no such session\n").into_response();

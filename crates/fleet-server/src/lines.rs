@@ -1,7 +1,8 @@
 //! The messages of the protocol on lines, one on each.
 //!
-//! Owns the framing of standard input and output. What is no message gets an answer as well: a client that waits for one
-//! must never wait in vain. Must never keep more than a bounded number of answers for a client that does not read them.
+//! Owns the framing of standard input and output. A line that is not a message gets an answer as well: a client that
+//! waits for one must get one. Must never keep more than a bounded number of answers for a client that does not read
+//! them.
 
 use std::io;
 use std::sync::Arc;
@@ -19,13 +20,13 @@ use crate::mcp::Closing;
 
 /// A prompt may have a megabyte; with what surrounds it, and escapes, this is ample.
 pub(crate) const LONGEST_MESSAGE: usize = 4 * 1024 * 1024;
-/// So many answers may wait to be read before the next message is looked at.
-const MOST_WAITING: usize = 256;
+/// How many answers may wait to be read before the next message is read.
+const MAX_WAITING: usize = 256;
 
 /// A client at the other end of two pipes.
 pub(crate) struct Lines<I, O> {
     input: BufReader<I>,
-    /// What has come of a line. Kept here, because whoever receives may stop in the middle of one.
+    /// The received part of a line. Kept here, because receiving may be cancelled in the middle of one.
     line: Vec<u8>,
     /// A line that is too long is read to its end and forgotten.
     skips: bool,
@@ -60,7 +61,7 @@ enum Line {
 }
 
 impl<I: AsyncRead + Unpin, O> Lines<I, O> {
-    /// `closing` is told when the input ends: whoever waits on behalf of a client that is gone can stop.
+    /// `closing` is notified when the input ends: tools that wait for a client that is gone can stop.
     pub(crate) fn new(input: I, output: O, closing: Closing) -> Self {
         let output = Output { pipe: Mutex::new(output), waiting: watch::Sender::new(0) };
         Self {
@@ -101,10 +102,10 @@ impl<I: AsyncRead + Unpin, O> Lines<I, O> {
 }
 
 impl<O> Output<O> {
-    /// Until the client has read enough of what it was told.
-    async fn until_heard(&self) {
+    /// Until the client has read enough of its answers.
+    async fn until_read(&self) {
         // The sender is in our own hands, so that this cannot fail.
-        let _ = self.waiting.subscribe().wait_for(|waiting| *waiting < MOST_WAITING).await;
+        let _ = self.waiting.subscribe().wait_for(|waiting| *waiting < MAX_WAITING).await;
     }
 }
 
@@ -131,7 +132,7 @@ where
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
-            self.output.until_heard().await;
+            self.output.until_read().await;
             let refused = match self.next().await? {
                 Line::Whole(line) if line.trim_ascii().is_empty() => continue,
                 Line::Whole(line) => match read(&line) {
@@ -144,7 +145,7 @@ where
                     JsonRpcError::new(None, ErrorData::new(ErrorCode::INVALID_REQUEST, why, None))
                 }
             };
-            // Beside the rest: whoever receives may stop before an answer is written to its end.
+            // Beside the rest: receiving may be cancelled before an answer is fully written.
             tokio::spawn(self.send(JsonRpcMessage::Error(refused)));
         }
     }
@@ -154,7 +155,7 @@ where
     }
 }
 
-/// A message, or what is said to whoever sent something else.
+/// A message, or the error for anything else.
 fn read(line: &[u8]) -> Result<RxJsonRpcMessage<RoleServer>, Box<JsonRpcError>> {
     let refused = |id, code, why: String| Box::new(JsonRpcError::new(id, ErrorData::new(code, why, None)));
     serde_json::from_slice(line).map_err(|error| match serde_json::from_slice::<Value>(line) {

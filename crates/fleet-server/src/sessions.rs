@@ -10,14 +10,14 @@ use std::time::Duration;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::session::{SessionId, SessionManager};
 
-use crate::mcp::LONGEST_WAIT;
+use crate::mcp::MAX_WAIT;
 
-/// A session in which nothing was said for so long is taken for left. During a `wait` nothing is said until its end, so
-/// that this is longer than the longest.
-const PATIENCE: Duration = LONGEST_WAIT.saturating_add(Duration::from_hours(1));
-/// Clients may leave without a word, and a session is a task and some short queues. More than this is more than anybody
+/// A session that was silent for this long counts as left. During a `wait` nothing is said until its end, so that this
+/// is longer than the longest.
+const IDLE_TIMEOUT: Duration = MAX_WAIT.saturating_add(Duration::from_hours(1));
+/// Clients may leave without a word, and a session is a task and some short queues. More than this is more than a user
 /// has clients: the one that was silent for longest goes.
-const MOST: usize = 500;
+const MAX_SESSIONS: usize = 500;
 
 #[derive(Debug)]
 pub(crate) struct Sessions {
@@ -28,8 +28,8 @@ pub(crate) struct Sessions {
 impl Sessions {
     pub(crate) fn new() -> Self {
         let mut manager = LocalSessionManager::default();
-        manager.session_config.keep_alive = Some(PATIENCE);
-        Self { manager: Arc::new(manager), recent: Mutex::new(Recent::new(MOST)) }
+        manager.session_config.keep_alive = Some(IDLE_TIMEOUT);
+        Self { manager: Arc::new(manager), recent: Mutex::new(Recent::new(MAX_SESSIONS)) }
     }
 
     pub(crate) fn manager(&self) -> Arc<LocalSessionManager> {
@@ -41,14 +41,14 @@ impl Sessions {
         self.manager.has_session(&session.into()).await.unwrap_or_default()
     }
 
-    /// A request of this session begins: somebody is there, whoever else is not.
-    pub(crate) async fn heard(&self, session: &str) {
-        // A name that somebody made up must not push out a session.
+    /// A request of this session begins: its client is there.
+    pub(crate) async fn note_request(&self, session: &str) {
+        // An invented name must not push out a session.
         if !self.is_known(session).await {
             return;
         }
         let id: SessionId = session.into();
-        let one_too_many = self.recent.lock().unwrap_or_else(PoisonError::into_inner).heard(id);
+        let one_too_many = self.recent.lock().unwrap_or_else(PoisonError::into_inner).note_request(id);
         if let Some(silent) = one_too_many {
             // It may have ended by itself.
             let _ = self.manager.close_session(&silent).await;
@@ -69,7 +69,7 @@ impl Recent {
     }
 
     /// The session that has to go, if this is one too many.
-    fn heard(&mut self, id: SessionId) -> Option<SessionId> {
+    fn note_request(&mut self, id: SessionId) -> Option<SessionId> {
         self.order.retain(|known| *known != id);
         self.order.push_back(id);
         if self.order.len() > self.most { self.order.pop_front() } else { None }
@@ -83,13 +83,13 @@ mod tests {
     #[test]
     fn a_session_outlasts_the_longest_wait() {
         let patience = Sessions::new().manager().session_config.keep_alive.unwrap();
-        assert!(patience > LONGEST_WAIT, "{patience:?}");
+        assert!(patience > MAX_WAIT, "{patience:?}");
     }
 
     #[test]
     fn the_one_that_was_silent_for_longest_goes() {
         let mut recent = Recent::new(2);
-        let mut heard = |id: &str| recent.heard(id.into()).map(|gone| gone.to_string());
+        let mut heard = |id: &str| recent.note_request(id.into()).map(|gone| gone.to_string());
         assert_eq!([heard("a"), heard("b"), heard("a")], [None, None, None]);
         assert_eq!(heard("c").as_deref(), Some("b"));
         assert_eq!(heard("b").as_deref(), Some("a"));
@@ -101,13 +101,13 @@ mod tests {
         runtime.block_on(async {
             let sessions = Sessions::new();
             let mut held = Vec::new();
-            for _ in 0..MOST + 3 {
+            for _ in 0..MAX_SESSIONS + 3 {
                 let (id, transport) = sessions.manager.create_session().await.unwrap();
                 held.push(transport);
-                sessions.heard(&id).await;
+                sessions.note_request(&id).await;
             }
-            sessions.heard("made up").await;
-            assert_eq!(sessions.manager.sessions.read().await.len(), MOST);
+            sessions.note_request("made up").await;
+            assert_eq!(sessions.manager.sessions.read().await.len(), MAX_SESSIONS);
         });
     }
 }

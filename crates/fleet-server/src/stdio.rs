@@ -12,7 +12,7 @@ use crate::broken;
 use crate::lines::Lines;
 use crate::mcp::Server;
 
-/// Serves until the input ends, or somebody interrupts. Agents go on: they never belong to this process.
+/// Serves until the input ends or it is interrupted. Agents go on: they never belong to this process.
 pub async fn serve(engine: &Engine) -> Outcome<()> {
     let server = Server::new(Service::new(engine));
     let (input, output) = stdio_pipes();
@@ -38,7 +38,7 @@ pub async fn serve(engine: &Engine) -> Outcome<()> {
     }
 }
 
-/// Ends when this process is told to end.
+/// Ends when this process is asked to end.
 pub(crate) fn end_signal() -> Outcome<impl Future<Output = ()>> {
     let listen = |kind| signal(kind).map_err(|error| broken("cannot listen for signals", error));
     let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);

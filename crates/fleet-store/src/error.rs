@@ -60,10 +60,10 @@ pub enum StoreError {
     #[error("the events of run {run} continue at byte {decoded}, not at {from}")]
     OutOfStep { run: RunId, decoded: i64, from: i64 },
 
-    /// Two changes met; the driver tries again before anybody sees this.
+    /// Two changes met; the driver tries again before a caller sees this.
     #[error("another process changed it at the same time")]
     Changed,
-    #[error("the store's write lock was not free for {seconds} seconds{}", blame(holder.as_deref()))]
+    #[error("the store's write lock was not free for {seconds} seconds{}", held_by(holder.as_deref()))]
     Busy { seconds: u64, holder: Option<String> },
     #[error("cannot reach the store at {at}: {why}")]
     Unreachable { at: String, why: String },
@@ -85,7 +85,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether the same may work a little later, without anybody doing anything about the request.
+    /// Whether the same request may succeed a little later.
     pub const fn is_temporary(&self) -> bool {
         matches!(
             self,
@@ -114,7 +114,7 @@ fn refused_workflow(from: WorkflowState, event: WorkflowMove) -> String {
     }
 }
 
-fn blame(holder: Option<&str>) -> String {
+fn held_by(holder: Option<&str>) -> String {
     holder.map(|holder| format!(": {holder}")).unwrap_or_default()
 }
 

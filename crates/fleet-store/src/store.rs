@@ -103,7 +103,7 @@ impl Store {
         }
     }
 
-    /// A sentence about a stopped process that keeps everybody from writing, if there is one.
+    /// A sentence about a stopped process that blocks all writers, if there is one.
     pub fn stopped_holder(&self) -> Option<String> {
         match self.shared.engine.get()? {
             Backend::Sqlite(sqlite) => sqlite.stopped_holder(),
@@ -111,7 +111,7 @@ impl Store {
         }
     }
 
-    /// Runs one operation. When a write returns, it is durable and waiting processes were told.
+    /// Runs one operation. When a write returns, it is durable and waiting processes are notified.
     pub async fn call<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
         out_of::<O>(self.call_any(Box::new(op)).await?)
     }

@@ -46,7 +46,7 @@ pub trait Tx: Send {
     async fn defer(&mut self, statement: Statement) -> Result<(), StoreError>;
 
     /// Says that this transaction changes something: waiting processes are woken once it is committed. Never for a
-    /// transaction that found nothing to do: woken processes run one, so each would wake all others again, for ever.
+    /// transaction that found nothing to do: woken processes run one, so each would wake all others again, forever.
     fn announce(&mut self);
 
     /// Waits until no other transaction holds the lock of this name; free with the transaction.
@@ -64,7 +64,7 @@ pub trait Tx: Send {
 #[repr(i64)]
 pub enum Lock {
     Migration = 0x0f1e_e701,
-    /// New dependencies between existing tasks: two at once could close a circle.
+    /// New dependencies between existing tasks: two at once could close a cycle.
     Dependencies = 0x0f1e_e702,
     /// Claims that count what runs already.
     Claim = 0x0f1e_e703,

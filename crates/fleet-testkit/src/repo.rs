@@ -39,7 +39,7 @@ impl Repo {
         // environment.
         repo.git(&["config", "user.name", NAME]);
         repo.git(&["config", "user.email", EMAIL]);
-        // Automatic housekeeping would go on in the background while the directory is being removed.
+        // Automatic maintenance would run in the background while the directory is being removed.
         repo.git(&["config", "gc.auto", "0"]);
         repo.git(&["config", "maintenance.auto", "false"]);
         repo.write("README.md", "# test\n");
@@ -80,7 +80,7 @@ pub(crate) fn git_at(dir: &Path, args: &[&str]) -> String {
     ask_git(dir, args).unwrap_or_else(|why| panic!("git {args:?} failed {why}"))
 }
 
-/// The same, where failure is an answer, too.
+/// The same, but `None` on failure.
 pub fn try_git_at(dir: &Path, args: &[&str]) -> Option<String> {
     ask_git(dir, args).ok()
 }

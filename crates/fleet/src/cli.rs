@@ -21,6 +21,29 @@ pub(crate) struct Cli {
 }
 
 impl Cli {
+    /// For the help of the whole program: the commands by what people want to do.
+    pub(crate) fn grouped() -> clap::Command {
+        let all = Cli::command();
+        let about = |name: &&str| {
+            let command = all.find_subcommand(name)?;
+            let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+            Some(format!("  {name:<12} {about}"))
+        };
+        let group = |(title, names): &(&str, &[&str])| {
+            let lines: Vec<String> = names.iter().filter_map(about).collect();
+            format!("{title}:\n{}", lines.join("\n"))
+        };
+        let groups: Vec<String> = GROUPS.iter().map(group).collect();
+        let template = format!(
+            "{{before-help}}{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}\n\n{{all-args}}{{after-help}}",
+            groups.join("\n\n")
+        );
+        let names: Vec<String> = all.get_subcommands().map(|command| command.get_name().to_owned()).collect();
+        let hidden =
+            |all: clap::Command, name: &String| all.mut_subcommand(name, |command| command.hide(true));
+        names.iter().fold(all.help_template(template).override_usage("fleet [OPTIONS] <COMMAND>"), hidden)
+    }
+
     /// Everything that people are meant to type: completions would otherwise offer hidden commands too.
     pub(crate) fn shown() -> clap::Command {
         let all = Cli::command();
@@ -31,6 +54,18 @@ impl Cli {
             .subcommands(shown)
     }
 }
+
+/// The commands that people type, by what they want to do.
+const GROUPS: [(&str, &[&str]); 8] = [
+    ("Start", &["demo", "create", "fanout", "multi"]),
+    ("Look", &["list", "status", "show", "why", "logs", "diff", "open", "review", "conflicts", "events"]),
+    ("Steer", &["prompt", "keep", "kill", "resume", "undo", "clean"]),
+    ("Queue", &["task", "run", "start", "stop", "restart"]),
+    ("Workflows", &["workflow"]),
+    ("Set up", &["agents", "config", "setup", "trust", "mcp", "doctor", "disk", "gc"]),
+    ("Help", &["explain", "verbs", "completions", "man", "help"]),
+    ("For agents", &["done", "fail", "note", "progress"]),
+];
 
 const START: &str = "Start here:
   fleet demo                       see it work, without an account
@@ -51,6 +86,9 @@ pub(crate) struct Global {
     /// Set a configuration value for this command only
     #[arg(short = 'c', long = "config", global = true, value_name = "KEY=VALUE")]
     pub(crate) configuration: Vec<String>,
+    /// Do not send long output through a pager
+    #[arg(long, global = true)]
+    pub(crate) no_pager: bool,
     /// Colour the output
     #[arg(long, global = true, value_name = "WHEN")]
     pub(crate) color: Option<When>,
@@ -65,4 +103,33 @@ pub(crate) enum When {
     Always,
     /// Never
     Never,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_is_in_one_group() {
+        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        grouped.retain(|name| *name != "help");
+        grouped.sort_unstable();
+        let all = Cli::command();
+        let mut shown: Vec<&str> = all
+            .get_subcommands()
+            .filter(|command| !command.is_hide_set())
+            .map(clap::Command::get_name)
+            .collect();
+        shown.sort_unstable();
+        assert_eq!(grouped, shown);
+    }
+
+    #[test]
+    fn the_groups_fit_a_narrow_terminal() {
+        let page = Cli::grouped().render_help().to_string();
+        let listed = page.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+        for line in listed.filter(|line| !line.contains("--")) {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use fleet_core::problem::Kind;
 
 use crate::Done;
-use crate::output::Output;
+use crate::output::{Output, pager};
 
 /// The status for each family of problems.
 const fn status(kind: Kind) -> u8 {
@@ -23,11 +23,13 @@ const fn status(kind: Kind) -> u8 {
 
 /// Ends the process as a shell says it of a process that Ctrl-C ended: whoever left on purpose is not told of a problem.
 pub(crate) fn interrupted() -> ! {
+    pager::finish();
     std::process::exit(130)
 }
 
 /// Shows a problem, if there is one, and turns it into the status of the process.
 pub(crate) fn code(output: Output, done: Done) -> ExitCode {
+    pager::finish();
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {

@@ -10,18 +10,21 @@ mod cli;
 mod commands;
 mod exit;
 mod follow;
+mod mistakes;
 mod output;
 
 use std::ffi::OsString;
-use std::io::{IsTerminal, stdin};
+use std::io::{IsTerminal, stdin, stdout};
 use std::path::Path;
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use fleet_core::problem::{Code, Outcome, Problem};
 
 use cli::Cli;
-use output::Output;
+use fleet_engine::environment::Environment;
+use output::{Output, pager};
 
 /// Runs the command that this process was started with.
 pub fn main() -> ExitCode {
@@ -58,9 +61,21 @@ fn holds_secrets(arguments: &[OsString]) -> bool {
 
 /// The command line, and the command as it was typed.
 fn parse(arguments: &[OsString]) -> Result<(Cli, String), clap::Error> {
-    let matches = Cli::command().try_get_matches_from(arguments)?;
+    let matches =
+        Cli::command().try_get_matches_from(arguments).map_err(|error| grouped(error, arguments))?;
     let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut Cli::command()))?;
     Ok((cli, typed(&matches)))
+}
+
+/// The help of the whole program has its commands in groups.
+fn grouped(error: clap::Error, arguments: &[OsString]) -> clap::Error {
+    let is_help =
+        matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand);
+    let is_word = |argument: &&OsString| !matches!(argument.to_str(), Some("help" | "-h" | "--help"));
+    if !is_help || arguments.iter().skip(1).any(|argument| is_word(&argument)) {
+        return error;
+    }
+    Cli::grouped().try_get_matches_from(arguments).err().unwrap_or(error)
 }
 
 /// Such as `fleet task add`.
@@ -81,6 +96,12 @@ fn run(cli: Cli, command: String) -> ExitCode {
 /// Help and version are answers; everything else is a mistake on the command line.
 fn refuse(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     let json = arguments.iter().take_while(|argument| *argument != "--").any(|argument| argument == "--json");
+    if let Some(problem) = mistakes::explain(error, arguments) {
+        return exit::code(if json { Output::json() } else { Output::plain() }, Err(problem));
+    }
+    if error.kind() == ErrorKind::DisplayHelp && stdout().is_terminal() {
+        return help(error, arguments);
+    }
     if !error.use_stderr() || !json {
         // Nothing better can be done when not even the message can be written.
         let _ = error.print();
@@ -94,6 +115,18 @@ fn refuse(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     let message = message.trim_start_matches("error: ").to_owned();
     let problem = Problem::new(Code::Usage, message).hint("`fleet help` lists the commands");
     exit::code(Output::json(), Err(problem))
+}
+
+/// Long help goes through the pager; the configuration is not read for it.
+fn help(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
+    if !arguments.iter().any(|argument| argument == "--no-pager") {
+        let environment = Environment::from_process();
+        let setting = environment.get_os("FLEET_PAGER").and_then(|text| text.to_str());
+        pager::begin(setting.unwrap_or("auto"), &environment);
+    }
+    let page = error.render();
+    let text = if output::is_colored() { page.ansi().to_string() } else { page.to_string() };
+    exit::code(Output::plain(), output::print(&text))
 }
 
 type Done = Outcome<()>;

@@ -1,4 +1,4 @@
-//! Tool calls that are under way. Agents tell of one in several messages, the first of which may say nothing yet.
+//! Tool calls that are under way. Agents report one in several messages, the first of which may be empty.
 
 use agent_client_protocol_schema::v1::{
     ContentBlock, ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields, ToolKind,
@@ -12,7 +12,7 @@ use crate::common::tool;
 use crate::common::words::{self, one_line};
 
 /// More at a time are the oldest forgotten: an agent that never ends its calls must not fill the memory.
-const MOST_CALLS: usize = 200;
+const MAX_CALLS: usize = 200;
 
 #[derive(Debug, Default)]
 pub(super) struct Call {
@@ -33,7 +33,7 @@ pub(super) struct Calls(Recent<Call>);
 
 impl Default for Calls {
     fn default() -> Self {
-        Self(Recent::new(MOST_CALLS))
+        Self(Recent::new(MAX_CALLS))
     }
 }
 
@@ -45,7 +45,7 @@ impl Calls {
         let is_over = matches!(status, ToolCallStatus::Completed | ToolCallStatus::Failed);
         let mut events = Vec::new();
         if is_over || status == ToolCallStatus::InProgress || call.says_something() {
-            events.extend(call.told());
+            events.extend(call.event());
         }
         if is_over {
             events.push(call.result(fields, status == ToolCallStatus::Completed));
@@ -57,7 +57,7 @@ impl Calls {
     /// The agent asks for permission for a call.
     pub(super) fn asked(&mut self, update: &ToolCallUpdate) -> (&Call, Option<AgentEvent>) {
         let call = self.call(update);
-        let told = call.told();
+        let told = call.event();
         (call, told)
     }
 
@@ -106,7 +106,7 @@ impl Call {
         !self.input.is_empty() || !self.files.is_empty()
     }
 
-    fn told(&mut self) -> Option<AgentEvent> {
+    fn event(&mut self) -> Option<AgentEvent> {
         if std::mem::replace(&mut self.is_told, true) {
             return None;
         }

@@ -151,7 +151,7 @@ impl Adapter for Acp {
             title: self.title.into(),
             provider: self.provider.into(),
             program: Program::OnPath(self.program.into()),
-            version_args: &["--version"],
+            version_args: vec!["--version".to_owned()],
             install: self.install.into(),
             login: self.login.into(),
             login_env: self.login_env,
@@ -204,7 +204,7 @@ impl Adapter for Acp {
     }
 }
 
-/// How often Qwen Code begins a series of requests anew, a minute after the last. With its own number it had told nothing
+/// How often Qwen Code restarts a series of requests, a minute after the last. With its own number it had told nothing
 /// of a rate limit after six minutes.
 const QWEN_RETRIES: u32 = 1;
 

@@ -5,8 +5,8 @@
 //! agent neither files nor terminals of ours, because it runs in the workspace and has its own; and whether it may
 //! use a tool is answered at once, from the trust of the run.
 //!
-//! Which request an answer belongs to is told by its number alone (see `wire`), so that lines that are read again
-//! mean the same.
+//! The number alone says which request an answer belongs to (see `wire`), so that lines that are read again mean the
+//! same.
 
 mod calls;
 mod decoder;

@@ -1,5 +1,5 @@
-//! Remarks that Copilot makes among the words of the model: it tells of failed requests in no other way, and ends such a
-//! turn as if all were well.
+//! Remarks that Copilot makes among the words of the model: it reports failed requests in no other way, and ends such a
+//! turn as if it had succeeded.
 
 use fleet_core::run::Reason;
 

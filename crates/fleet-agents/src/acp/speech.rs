@@ -1,13 +1,13 @@
-//! What the agent says and thinks, put together from the pieces in which it comes.
+//! The agent's messages and thoughts, joined from their pieces.
 
 use fleet_core::event::AgentEvent;
 
 use crate::common::words::{self, LONGEST_FINAL};
 
 /// Long enough to be worth an event of its own at the next end of a line.
-const WORTH_TELLING: usize = 1024;
+const FLUSH_AT_LINE_END_BYTES: usize = 1024;
 /// Reported even in the middle of a line.
-const TOO_MUCH: usize = 16 * 1024;
+const MAX_PENDING_BYTES: usize = 16 * 1024;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SpeechKind {
@@ -15,7 +15,7 @@ pub(super) enum SpeechKind {
     Thought,
 }
 
-/// What was said and not told yet, and the whole of the last message.
+/// Text that is not reported yet, and the whole last message.
 #[derive(Debug, Default)]
 pub(super) struct Speech {
     pending: String,
@@ -46,9 +46,9 @@ impl Speech {
         self.kind = Some(kind);
         self.id = id;
         self.pending.push_str(text);
-        let is_line = self.pending.len() >= WORTH_TELLING && self.pending.ends_with('\n');
-        if is_line || self.pending.len() >= TOO_MUCH {
-            events.extend(self.told());
+        let is_line = self.pending.len() >= FLUSH_AT_LINE_END_BYTES && self.pending.ends_with('\n');
+        if is_line || self.pending.len() >= MAX_PENDING_BYTES {
+            events.extend(self.event());
         }
         events
     }
@@ -58,10 +58,10 @@ impl Speech {
         if self.kind == Some(SpeechKind::Said) {
             self.is_over = true;
         }
-        self.told()
+        self.event()
     }
 
-    fn told(&mut self) -> Option<AgentEvent> {
+    fn event(&mut self) -> Option<AgentEvent> {
         let text = std::mem::take(&mut self.pending);
         if text.trim().is_empty() {
             return None;
@@ -113,7 +113,7 @@ mod tests {
             assert!(speech.piece(SpeechKind::Said, None, &line).len() < 2);
         }
         assert!(speech.last().unwrap().len() <= LONGEST_FINAL && speech.pending.is_empty());
-        let events = speech.piece(SpeechKind::Said, None, &"x".repeat(TOO_MUCH));
+        let events = speech.piece(SpeechKind::Said, None, &"x".repeat(MAX_PENDING_BYTES));
         assert_eq!(events.len(), 1);
     }
 }

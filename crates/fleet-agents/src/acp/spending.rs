@@ -26,7 +26,7 @@ impl Spending {
     /// The agent says what the conversation has cost so far.
     pub(super) fn cost(&mut self, cost: &Cost) -> Option<AgentEvent> {
         let amount = micro_usd(cost.amount).filter(|_| cost.currency.eq_ignore_ascii_case("usd"))?;
-        // One that counts anew in each process begins below.
+        // An agent that restarts its count in each process begins below.
         if self.now.is_none() && amount < self.before {
             self.before = 0;
         }
@@ -34,11 +34,11 @@ impl Spending {
             return None;
         }
         self.now = Some(amount);
-        self.told()
+        self.event()
     }
 
     /// What this process has cost, as the agent reports it.
-    fn told(&self) -> Option<AgentEvent> {
+    fn event(&self) -> Option<AgentEvent> {
         let micro_usd = self.now?.saturating_sub(self.before);
         Some(AgentEvent::Cost { micro_usd, counted: Counted::Total })
     }
@@ -54,14 +54,14 @@ impl Spending {
         used(tokens(&usage))
     }
 
-    /// The tokens of one turn, and what all cost that were told so far: the money may have been told before them.
+    /// The tokens of one turn, and the cost of all tokens so far: the money may have been told before them.
     pub(super) fn of_turn(&mut self, response: &PromptResponse) -> Vec<AgentEvent> {
         if std::mem::take(&mut self.is_told) {
             return Vec::new();
         }
         let quota = || response.meta.as_ref().and_then(|meta| meta.get("quota")).and_then(quota);
         let used = response.usage.as_ref().map(tokens).or_else(quota).and_then(used);
-        let told = used.as_ref().and_then(|_| self.told());
+        let told = used.as_ref().and_then(|_| self.event());
         used.into_iter().chain(told).collect()
     }
 }

@@ -13,7 +13,7 @@ pub struct Brief<'a> {
     pub workspace: &'a Path,
     /// Directories elsewhere that git writes to for this workspace: a sandbox has to let them be written.
     pub git_dirs: &'a [PathBuf],
-    /// A private directory of this run, for settings that only this process is to see.
+    /// A private directory of this run, for settings that only this process may see.
     pub scratch: &'a Path,
     /// The model, if the task or the configuration names one.
     pub model: Option<&'a str>,
@@ -25,15 +25,15 @@ pub struct Brief<'a> {
     pub repository_settings: RepositorySettings,
     /// Whether it will run as the superuser, which some agents refuse unless told otherwise.
     pub is_root: bool,
-    /// Said to the agent by the way that it has for standing orders.
+    /// A system prompt, passed in the agent's own way.
     pub system_prompt: Option<&'a str>,
-    /// A JSON schema that its last answer has to fit, for agents that can be held to one.
+    /// A JSON schema that its last answer has to fit, for agents that support one.
     pub schema: Option<&'a str>,
     /// Tool servers that it gets beside those of the user.
     pub mcp: &'a [McpServer],
     /// Arguments that the user adds, behind ours.
     pub extra_args: &'a [String],
-    /// How long a provider that says nothing is waited for, where the agent can be told.
+    /// How long to wait for a silent provider, for agents that have such a setting.
     pub patience: Duration,
 }
 
@@ -71,7 +71,7 @@ pub enum Conversation<'a> {
     Resume {
         /// The agent's own id of it.
         session: &'a str,
-        /// What its counters stood at, for agents that count over the whole conversation.
+        /// The values of its counters, for agents that count over the whole conversation.
         meter: Meter,
     },
 }
@@ -84,7 +84,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Where the counters stood when this process began.
+    /// The values of the counters when this process began.
     pub fn meter(&self) -> Meter {
         match self {
             Self::New { .. } => Meter::default(),
@@ -93,7 +93,7 @@ impl<'a> Conversation<'a> {
     }
 }
 
-/// Where an agent can go on with a conversation.
+/// Where an agent can resume a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resumes {
     Anywhere,
@@ -131,7 +131,7 @@ impl Trust {
     }
 }
 
-/// What becomes of settings for an agent that come with a repository, such as hooks and tool servers: programs that it
+/// What happens to settings for an agent that come with a repository, such as hooks and tool servers: programs that it
 /// starts, and rules that it loosens, because a file of the workspace says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RepositorySettings {

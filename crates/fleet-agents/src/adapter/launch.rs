@@ -10,10 +10,9 @@ pub struct LaunchPlan {
     /// Its arguments; never passed through a shell, and never holding the prompt.
     pub args: Vec<String>,
     pub prompt: PromptVia,
-    /// Variables that it needs in order to run unattended.
+    /// Variables that it needs to run unattended.
     pub env: Vec<(String, String)>,
-    /// Variables of the user that this vendor's agent may see, such as its key. `PREFIX_*` stands for all that
-    /// begin so.
+    /// Variables of the user that this vendor's agent may see, such as its key. `PREFIX_*` means all with this prefix.
     pub pass_env: Vec<Cow<'static, str>>,
     /// Files that have to be there before it starts, all of them below [`super::Brief::scratch`].
     pub files: Vec<PlannedFile>,
@@ -74,7 +73,7 @@ pub enum Program {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PromptVia {
-    /// The prompt is all of its standard input: no limit of length, and not to be seen in a list of processes.
+    /// The prompt is its whole standard input: without a limit of length, and invisible in a list of processes.
     Stdin,
     /// The arguments name the file that holds it; standard input is empty.
     File,

@@ -53,7 +53,8 @@ pub struct About {
     /// Whose limits its account has: agents of one provider share a pause.
     pub provider: Cow<'static, str>,
     pub program: Program,
-    pub version_args: &'static [&'static str],
+    /// The arguments that make it print its version; empty if unknown, and then it is not started for this.
+    pub version_args: Vec<String>,
     pub install: Cow<'static, str>,
     pub login: Cow<'static, str>,
     /// Any one of these variables is a sign of being logged in.
@@ -136,9 +137,9 @@ pub trait Decoder: Send {
     /// The process ended, and no more lines come.
     fn end(&mut self, exit: &AgentExit) -> Vec<AgentEvent>;
 
-    /// What is to be written to the agent's standard input now. Asked once at the start, after every line and after
-    /// the two below; only agents that are spoken with ([`PromptVia::Dialogue`]) have something to say. Its input is
-    /// closed once an [`AgentEvent::Ended`] came and nobody has a further prompt.
+    /// What is to be written to the agent's standard input now. Asked once at the start, after every line and after the
+    /// two below; only agents that are spoken with ([`PromptVia::Dialogue`]) have something to say. Its input is closed
+    /// once an [`AgentEvent::Ended`] came and no further prompt waits.
     fn reply(&mut self) -> Vec<u8> {
         Vec::new()
     }

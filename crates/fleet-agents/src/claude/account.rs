@@ -1,7 +1,7 @@
 //! Counting tokens and money of one process, nothing twice.
 //!
-//! Claude Code tells the numbers three times, and each time leaves something out: lines of messages have what was read
-//! but not what was written; `usage` of a result knows nothing of subagents, nor of the last request when a limit
+//! Claude Code reports the numbers three times, and each time leaves something out: lines of messages have what was
+//! read but not what was written; `usage` of a result knows nothing of subagents, nor of the last request when a limit
 //! ended the turn; `modelUsage` forgets a stream that broke off. All three are about the same requests, so the largest
 //! of them is nearest to the truth and never too much.
 
@@ -14,10 +14,10 @@ use crate::common::json::{count, fraction, text};
 use crate::common::recent::Recent;
 
 /// Messages whose further lines may still come: more than there are subagents at a time.
-const MOST_OPEN_MESSAGES: usize = 64;
+const MAX_OPEN_MESSAGES: usize = 64;
 
 /// How far apart two roundings of the same money can be, with a few models.
-const ROUNDING: u64 = 8;
+const MAX_ROUNDING_ERROR: u64 = 8;
 
 /// Tokens and money counted so far.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub(super) struct Account {
 
 impl Account {
     pub(super) fn new(meter: Meter) -> Self {
-        Self { meter, open: Tokens::default(), messages: Recent::new(MOST_OPEN_MESSAGES) }
+        Self { meter, open: Tokens::default(), messages: Recent::new(MAX_OPEN_MESSAGES) }
     }
 
     pub(super) const fn meter(&self) -> Meter {
@@ -82,7 +82,7 @@ impl Account {
         let spent = spent.fold(0, u64::saturating_add);
         // Both are rounded. Where they mean the same, differences of totals are what adds up.
         let difference = total.saturating_sub(before);
-        if difference.abs_diff(spent) <= ROUNDING { difference } else { spent }
+        if difference.abs_diff(spent) <= MAX_ROUNDING_ERROR { difference } else { spent }
     }
 }
 

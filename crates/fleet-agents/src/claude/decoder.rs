@@ -6,7 +6,7 @@ use fleet_core::run::{Meter, Reason};
 use serde_json::Value;
 
 use super::account::Account;
-use super::lines::{self, blocks, came_of, said, short};
+use super::lines::{self, blocks, result_event, said, short};
 use super::speech;
 use super::trouble::{self, PlanLimit};
 use crate::adapter::{Brief, Decoder, Failure, Trust};
@@ -16,7 +16,7 @@ use crate::common::tool;
 use crate::common::words::{self, one_line};
 
 /// How many refusals are remembered in order to report each once; further ones may be reported twice.
-const MOST_DENIED: usize = 256;
+const MAX_DENIED: usize = 256;
 
 #[derive(Debug)]
 pub(super) struct ClaudeDecoder {
@@ -83,7 +83,7 @@ impl ClaudeDecoder {
             speech,
             session: None,
             introduced: false,
-            denied: Recent::new(MOST_DENIED),
+            denied: Recent::new(MAX_DENIED),
             final_text: None,
             trouble: None,
             ended: false,
@@ -107,7 +107,7 @@ impl ClaudeDecoder {
         })
     }
 
-    /// Every line has the id, understood or not; but a result also names one that could not be gone on with.
+    /// Every line has the id, understood or not; but a result also names one that could not be resumed.
     fn session(&mut self, line: &Value) -> Option<AgentEvent> {
         let session = words::id(text(line, "session_id")?);
         if text(line, "type") == Some("result") || self.session.as_ref() == Some(&session) {
@@ -143,12 +143,12 @@ impl ClaudeDecoder {
             return Vec::new();
         }
         let broken = list(line, "mcp_servers").iter().filter(|server| server["status"] == "failed");
-        let broken = broken.take(lines::MOST_BLOCKS).map(|server| AgentEvent::Error {
+        let broken = broken.take(lines::MAX_BLOCKS).map(|server| AgentEvent::Error {
             reason: Reason::AgentError,
             text: format!("the tool server {} could not be reached", short(server, "name")),
         });
         let model = text(line, "model").map(|model| AgentEvent::Model { model: words::id(model) });
-        let place = text(line, "cwd").map(tool::works_in);
+        let place = text(line, "cwd").map(tool::working_directory);
         place.into_iter().chain(model).chain(broken).collect()
     }
 
@@ -176,14 +176,14 @@ impl ClaudeDecoder {
         }
         let details = &line["tool_use_result"];
         let results = blocks(line).iter().filter(|block| block["type"] == "tool_result");
-        let results: Vec<_> = results.map(|block| came_of(block, details)).collect();
+        let results: Vec<_> = results.map(|block| result_event(block, details)).collect();
         let stopped = lines::words(&line["message"]["content"]).starts_with("[Request interrupted");
         (stopped || !results.is_empty()).then_some(results)
     }
 
     fn result(&mut self, line: &Value) -> Vec<AgentEvent> {
         let mut events = self.account.result(line);
-        for denial in list(line, "permission_denials").iter().take(lines::MOST_BLOCKS) {
+        for denial in list(line, "permission_denials").iter().take(lines::MAX_BLOCKS) {
             events.extend(self.denial(denial, not_allowed(&denial["tool_input"])));
         }
         let text = if line["is_error"] == true {
@@ -202,7 +202,8 @@ impl ClaudeDecoder {
         events
     }
 
-    /// A request failed for good. The message and the result tell of the same one, and the first that knew most counts.
+    /// A request failed for good. The message and the result report the same failure, and the first with the most
+    /// detail counts.
     fn failed(&mut self, line: &Value, words: &str) -> Vec<AgentEvent> {
         let mut failure = trouble::failed(line, words);
         let mut told = false;

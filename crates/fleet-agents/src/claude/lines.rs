@@ -21,13 +21,13 @@ pub(super) fn said(block: &Value) -> Option<AgentEvent> {
                 files: tool::files(input),
             })
         }
-        kind if kind.ends_with("tool_result") => Some(came_of(block, &Value::Null)),
+        kind if kind.ends_with("tool_result") => Some(result_event(block, &Value::Null)),
         _ => None,
     }
 }
 
 /// The result of a tool; `details` is what the line says beside it.
-pub(super) fn came_of(block: &Value, details: &Value) -> AgentEvent {
+pub(super) fn result_event(block: &Value, details: &Value) -> AgentEvent {
     AgentEvent::ToolResult {
         id: short(block, "tool_use_id"),
         ok: block["is_error"] != true,
@@ -42,19 +42,19 @@ pub(super) fn words(content: &Value) -> String {
         Value::String(text) => words::said(text),
         Value::Array(blocks) => {
             let texts = blocks.iter().filter_map(|block| text(block, "text"));
-            words::said(&texts.take(MOST_BLOCKS).collect::<Vec<_>>().join("\n"))
+            words::said(&texts.take(MAX_BLOCKS).collect::<Vec<_>>().join("\n"))
         }
         _ => String::new(),
     }
 }
 
 /// No message has more.
-pub(super) const MOST_BLOCKS: usize = 64;
+pub(super) const MAX_BLOCKS: usize = 64;
 
 /// The blocks of a message, which may also be a plain text.
 pub(super) fn blocks(line: &Value) -> &[Value] {
     let blocks = list(&line["message"], "content");
-    &blocks[..blocks.len().min(MOST_BLOCKS)]
+    &blocks[..blocks.len().min(MAX_BLOCKS)]
 }
 
 pub(super) fn short(value: &Value, key: &str) -> String {

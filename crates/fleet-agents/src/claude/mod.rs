@@ -1,4 +1,4 @@
-//! Claude Code, Anthropic's agent: spoken with in lines of JSON, in both directions.
+//! Claude Code, Anthropic's agent: it reads and writes lines of JSON.
 //!
 //! Owns how it is started, what is said to it and what it prints. Measured with 2.1.325; lines that it does not know
 //! are passed on as they are, because every version brings new ones.
@@ -29,7 +29,7 @@ impl Adapter for Claude {
             title: "Claude Code".into(),
             provider: "anthropic".into(),
             program: Program::OnPath("claude".into()),
-            version_args: &["--version"],
+            version_args: vec!["--version".to_owned()],
             install: "npm install -g @anthropic-ai/claude-code".into(),
             login: "run `claude` once and log in, or set ANTHROPIC_API_KEY".into(),
             login_env: &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],

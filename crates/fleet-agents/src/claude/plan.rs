@@ -9,8 +9,8 @@ use crate::adapter::{
     Trust,
 };
 
-/// How often it repeats a request: with its growing waits that is half a minute, and a minute at worst. Its own ten
-/// take three minutes, in which other runs on the account learn nothing.
+/// How often it repeats a request: with its growing waits that is half a minute, and a minute at worst. Its default of
+/// ten takes three minutes, in which other runs on the account learn nothing.
 const RETRIES: u32 = 6;
 
 /// The shortest silence that it accepts.
@@ -19,11 +19,11 @@ const SHORTEST_SILENCE_MS: u128 = 10_000;
 /// Tools that change files.
 const CHANGING: &str = "Edit,Write,NotebookEdit,MultiEdit";
 
-/// Tools that look around. Those that a version does not have are no error.
-const LOOKING: &[&str] = &["Read", "Glob", "Grep", "WebFetch", "WebSearch"];
+/// Tools that only read. Names that a version does not know are not an error.
+const READ_TOOLS: &[&str] = &["Read", "Glob", "Grep", "WebFetch", "WebSearch"];
 
-/// What its key, its endpoint and its ways to other clouds are called. Not `CLAUDE_*`: a fleet that was itself started
-/// by Claude Code has variables that tell a child of what it is a part.
+/// Variables for its key, its endpoint and other clouds. Not `CLAUDE_*`: a fleet that was started by Claude Code has
+/// variables that link a child to that session.
 const PASSED: &[&str] = &[
     "ANTHROPIC_*",
     "CLAUDE_CONFIG_DIR",
@@ -48,7 +48,8 @@ pub(super) fn plan(brief: &Brief<'_>) -> LaunchPlan {
     plan.pass(PASSED);
     variables(&mut plan, brief);
     plan.arg(&["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"]);
-    // Says which prompts were taken up: one that was sent during a turn becomes a part of it, or the next one.
+    // Makes it report which prompts it has taken: one that was sent during a turn becomes a part of it, or the next
+    // one.
     plan.arg(&["--replay-user-messages"]);
     trust(&mut plan, brief);
     if brief.repository_settings == RepositorySettings::LeftOut {
@@ -66,7 +67,7 @@ pub(super) fn plan(brief: &Brief<'_>) -> LaunchPlan {
         file(&mut plan, "--append-system-prompt-file", path, words.to_owned());
     }
     if !brief.mcp.is_empty() {
-        // In a file: variables of a server may be secrets, and arguments are seen by everybody.
+        // In a file: variables of a server may be secrets, and every user can read arguments.
         file(&mut plan, "--mcp-config", brief.scratch.join("claude-mcp.json"), servers(brief.mcp));
     }
     plan.args.extend_from_slice(brief.extra_args);
@@ -78,8 +79,8 @@ fn file(plan: &mut LaunchPlan, name: &str, path: PathBuf, content: String) {
     plan.files.push(PlannedFile { path, content });
 }
 
-/// What it may do. Its own sandbox is left as the user has it: on Linux it hides dotfiles behind devices, upon which
-/// `git add -A` fails, and it shuts off the network, loopback included.
+/// What it may do. Its own sandbox is left as the user has it: on Linux it hides dotfiles behind devices, so that `git
+/// add -A` fails, and it blocks the network, loopback included.
 fn trust(plan: &mut LaunchPlan, brief: &Brief<'_>) {
     match brief.trust {
         Trust::ReadOnly => {
@@ -103,7 +104,7 @@ fn leave_out_settings(plan: &mut LaunchPlan, brief: &Brief<'_>) {
 
 fn allowed(more: &[&str], servers: &[McpServer]) -> String {
     let servers = servers.iter().map(|server| format!("mcp__{}", server.name));
-    more.iter().chain(LOOKING).map(|tool| (*tool).to_owned()).chain(servers).collect::<Vec<_>>().join(",")
+    more.iter().chain(READ_TOOLS).map(|tool| (*tool).to_owned()).chain(servers).collect::<Vec<_>>().join(",")
 }
 
 fn variables(plan: &mut LaunchPlan, brief: &Brief<'_>) {
@@ -114,7 +115,7 @@ fn variables(plan: &mut LaunchPlan, brief: &Brief<'_>) {
     plan.var("API_TIMEOUT_MS", patience.to_string());
     plan.var("CLAUDE_BYTE_STREAM_IDLE_TIMEOUT_MS", patience.max(SHORTEST_SILENCE_MS).to_string());
     if brief.is_root && brief.trust == Trust::Full {
-        // Else it refuses to do without permissions.
+        // Otherwise it refuses to skip permissions.
         plan.var("IS_SANDBOX", "1");
     }
 }

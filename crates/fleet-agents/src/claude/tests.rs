@@ -13,7 +13,7 @@ fn brief() -> Brief<'static> {
 
 const TALK: &str =
     "-p --input-format stream-json --output-format stream-json --verbose --replay-user-messages";
-const LOOK: &str = "Read,Glob,Grep,WebFetch,WebSearch";
+const READ_TOOLS: &str = "Read,Glob,Grep,WebFetch,WebSearch";
 
 fn args(brief: &Brief<'_>) -> String {
     Claude.plan(brief).args.join(" ")
@@ -28,7 +28,7 @@ fn a_plain_task_is_a_talk_that_may_edit_and_run_commands() {
     let plan = Claude.plan(&brief());
     assert_eq!((plan.prompt, plan.ask), (PromptVia::Dialogue, Some(Ask::Say)));
     assert_eq!(plan.program, Program::OnPath("claude".into()));
-    let may = format!("--permission-mode acceptEdits --allowedTools Bash,Skill,Task,{LOOK}");
+    let may = format!("--permission-mode acceptEdits --allowedTools Bash,Skill,Task,{READ_TOOLS}");
     assert_eq!(plan.args.join(" "), format!("{TALK} {may}"));
     assert_eq!(plan.files, []);
     assert!(plan.pass_env.iter().any(|name| name == "ANTHROPIC_*"));
@@ -40,7 +40,7 @@ fn a_plain_task_is_a_talk_that_may_edit_and_run_commands() {
 fn each_trust_has_its_mode() {
     let with = |trust, is_root| Brief { trust, is_root, ..brief() };
     let reader = format!(
-        "{TALK} --permission-mode dontAsk --disallowedTools Edit,Write,NotebookEdit,MultiEdit --allowedTools {LOOK}"
+        "{TALK} --permission-mode dontAsk --disallowedTools Edit,Write,NotebookEdit,MultiEdit --allowedTools {READ_TOOLS}"
     );
     assert_eq!(args(&with(Trust::ReadOnly, false)), reader);
     assert_eq!(args(&with(Trust::Full, false)), format!("{TALK} --dangerously-skip-permissions"));

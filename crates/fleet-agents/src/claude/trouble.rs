@@ -29,7 +29,7 @@ pub(super) fn retry(line: &Value) -> (AgentEvent, Failure) {
     (AgentEvent::Retry { attempt, wait_ms, text: words.clone() }, Failure::new(reason, words))
 }
 
-/// What a failed request was, from the line that tells of it: a message in the model's place, or a result.
+/// The cause of a failed request, from the line that reports it: a message in the model's place, or a result.
 pub(super) fn failed(line: &Value, words: &str) -> Failure {
     let named = text(line, "terminal_reason")
         .and_then(by_word)

@@ -13,18 +13,18 @@ use crate::common::recent::Recent;
 use crate::common::words::{self, LONGEST_STDERR, Tail};
 
 /// How many tools are remembered as running: more do not run at once.
-const MOST_RUNNING: usize = 64;
+const MAX_RUNNING: usize = 64;
 
 #[derive(Debug)]
 pub(super) struct CodexDecoder {
-    /// Where the counters of the conversation stood before.
+    /// The counters of the conversation before this process.
     before: Meter,
     now: Option<Meter>,
     final_text: Option<String>,
     running: Recent<()>,
-    /// The last thing that went wrong since the agent last did anything.
+    /// The last failure since the agent last made progress.
     trouble: Option<Failure>,
-    /// What was last told as an error, which Codex says two or three times.
+    /// The last reported error: Codex repeats each two or three times.
     told: Option<Failure>,
     /// The end that Codex reported.
     end: Option<Result<(), Failure>>,
@@ -62,7 +62,7 @@ impl Decoder for CodexDecoder {
 
     fn end(&mut self, exit: &AgentExit) -> Vec<AgentEvent> {
         if self.end.is_none() {
-            let failure = self.trouble.take().unwrap_or_else(|| self.unsaid(exit));
+            let failure = self.trouble.take().unwrap_or_else(|| self.failure_without_result(exit));
             self.end = Some(Err(failure));
         }
         Vec::new()
@@ -87,7 +87,7 @@ impl CodexDecoder {
             before,
             now: None,
             final_text: None,
-            running: Recent::new(MOST_RUNNING),
+            running: Recent::new(MAX_RUNNING),
             trouble: None,
             told: None,
             end: None,
@@ -208,8 +208,8 @@ impl CodexDecoder {
         self.told = None;
     }
 
-    /// Codex ended without a word on its turn: what it wrote to standard error may say why, and else the exit does.
-    fn unsaid(&self, exit: &AgentExit) -> Failure {
+    /// The failure if Codex ended without a result: from standard error, or else from the exit status.
+    fn failure_without_result(&self, exit: &AgentExit) -> Failure {
         let complaint = |line: &&str| {
             let line = line.trim_start();
             line.starts_with("Error") || line.starts_with("error") || line.starts_with("Not inside")
@@ -238,7 +238,7 @@ fn tokens(usage: &Value) -> Tokens {
     Tokens { input, output: count(usage, "output_tokens"), cache_read, cache_write }
 }
 
-/// What came since. Counters that went down were started anew, so they count from there.
+/// The difference of two counters. Counters that went down were restarted, so they count from there.
 fn since(before: Tokens, now: Tokens) -> Tokens {
     let newer = || {
         Some(Tokens {

@@ -22,7 +22,7 @@ pub(super) struct ToolItem {
     files: Vec<String>,
     ok: bool,
     result: String,
-    /// What Codex says when it was not allowed to.
+    /// What Codex reports when it was denied.
     denied: Option<String>,
 }
 
@@ -56,7 +56,7 @@ impl ToolItem {
         }
     }
 
-    /// The end of it, with a word if it was refused.
+    /// Its result, marked if it was refused.
     pub(super) fn end(self) -> impl Iterator<Item = AgentEvent> {
         let denied = self.denied.map(|text| AgentEvent::Denied { tool: self.name, text });
         let result =
@@ -90,7 +90,7 @@ fn command(item: &Value) -> ToolItem {
 }
 
 fn file_change(item: &Value) -> ToolItem {
-    let changes = list(item, "changes").iter().take(tool::MOST_FILES);
+    let changes = list(item, "changes").iter().take(tool::MAX_FILES);
     let named = || changes.clone().filter_map(|change| Some((text(change, "path")?, change)));
     let input: Vec<String> = named()
         .map(|(path, change)| format!("{} {path}", text(change, "kind").unwrap_or("change")))

@@ -29,7 +29,7 @@ impl Adapter for Codex {
             title: "Codex".into(),
             provider: "openai".into(),
             program: Program::OnPath("codex".into()),
-            version_args: &["--version"],
+            version_args: vec!["--version".to_owned()],
             install: "npm install -g @openai/codex".into(),
             login: "codex login".into(),
             login_env: &["CODEX_API_KEY", "OPENAI_API_KEY"],

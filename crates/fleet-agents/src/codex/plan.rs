@@ -91,7 +91,7 @@ fn model(plan: &mut LaunchPlan, brief: &Brief<'_>) {
     }
 }
 
-/// The user has chosen the server, and there is nobody to ask: in a sandbox, every call is refused unless approval is
+/// The user has chosen the server, and no person can be asked: in a sandbox, every call is refused unless approval is
 /// set. Its variables go through the environment, since anyone can read arguments.
 fn mcp(plan: &mut LaunchPlan, server: &McpServer) {
     let (shared, own): (Vec<_>, Vec<_>) = server

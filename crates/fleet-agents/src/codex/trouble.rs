@@ -6,14 +6,14 @@ use crate::adapter::Failure;
 use crate::common::refusal::{self, Words};
 use crate::common::{reset, words};
 
-/// What only Codex and its provider say.
+/// Phrases that only Codex and its provider use.
 const WORDS: &Words = &[
     (
         Reason::QuotaExhausted,
         &["exceeded your current quota", "quota exceeded", "upgrade to plus", "spend cap"],
     ),
     (Reason::Auth, &["missing environment variable"]),
-    // A guard in front of the provider, which lets through what it stopped a minute ago.
+    // A filter in front of the provider, which may pass a minute later what it blocked.
     (Reason::ProviderOutage, &["cloudflare"]),
 ];
 
@@ -28,8 +28,7 @@ pub(super) fn failure_of(message: &str) -> Failure {
 }
 
 fn reason(message: &str) -> Reason {
-    // The way by WebSocket is tried first and given up for HTTP, so its errors say nothing about the account or the
-    // model.
+    // Codex tries WebSocket first and falls back to HTTP, so its errors say nothing about the account or the model.
     let (said, url) = message.split_once(", url: ").unwrap_or((message, ""));
     if url.starts_with("ws:") || url.starts_with("wss:") {
         return Reason::ProviderOutage;

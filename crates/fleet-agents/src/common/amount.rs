@@ -1,8 +1,8 @@
 //! Tokens and money, as agents write them.
 
-/// A number of tokens or the like. Agents write whole numbers as fractions at times, and never mean less than nothing.
+/// A number of tokens or the like. Agents sometimes write integers as fractions, and never mean negative numbers.
 pub(crate) fn whole(number: f64) -> Option<u64> {
-    /// Far beyond all counters, and where every whole number still has a float of its own.
+    /// 2^53: far above all counters, and every integer up to it is exact as a float.
     const LARGEST_AMOUNT: f64 = 9_007_199_254_740_992.0;
     let rounded = number.round();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked first")]

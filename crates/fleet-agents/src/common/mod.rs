@@ -1,9 +1,9 @@
-//! What several adapters need, each thing once: looking into JSON that nobody vouches for ([`json`]), tools and the files
-//! they touch ([`tool`]), how much of an agent's words is kept ([`words`]), what is remembered of things that are under
-//! way ([`recent`]), what a provider's refusal means ([`refusal`]) and when it is over ([`reset`]).
+//! Code that several adapters share: reading JSON that may have any shape ([`json`]), tools and the files they touch
+//! ([`tool`]), limits for an agent's texts ([`words`]), a bounded memory of things under way ([`recent`]), what a
+//! provider's refusal means ([`refusal`]) and when it ends ([`reset`]).
 //!
-//! Owns no agent's format. Must never fail on what an agent wrote: what is not there or not of the expected kind is
-//! nothing. Must never keep more than it says.
+//! Owns no agent's format. Must never fail on an agent's output: a missing value or one of another type counts as none.
+//! Must never keep more than its limits allow.
 
 pub(crate) mod amount;
 pub(crate) mod ansi;

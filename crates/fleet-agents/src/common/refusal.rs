@@ -130,7 +130,7 @@ pub(crate) fn reason(status: Option<u64>, message: &str, own: &Words) -> Option<
     }
 }
 
-/// What a status of HTTP stands for, if it tells enough: a 400 can be anything.
+/// The meaning of an HTTP status, if it is clear: a 400 can be anything.
 pub(crate) const fn by_status(status: u64) -> Option<Reason> {
     match status {
         401 | 403 => Some(Reason::Auth),

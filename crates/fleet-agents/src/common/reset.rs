@@ -27,14 +27,14 @@ pub(crate) fn in_headers(headers: &Value) -> Option<When> {
     Duration::try_from_secs_f64(span).ok().map(When::After)
 }
 
-/// From a sentence: the span right behind the first of these words that has one, such as `1s`, `34.5s`, `5h23m` or
-/// `3 days 14 hours`.
+/// From a sentence: the span right after the first of these words that has one, such as `1s`, `34.5s`, `5h23m` or `3
+/// days 14 hours`.
 pub(crate) fn in_words(text: &str, words: &[&str]) -> Option<When> {
     words.iter().find_map(|words| text.split_once(words).and_then(|(_, rest)| span(rest))).map(When::After)
 }
 
-/// From a sentence: the time by the clock on the wall right behind the first of these words that has one, as Americans
-/// write it: `4:46 AM` or `Nov 17th, 2026 4:46 AM`.
+/// From a sentence: the local time right after the first of these words that has one, as Americans write it: `4:46 AM`
+/// or `Nov 17th, 2026 4:46 AM`.
 pub(crate) fn at_time(text: &str, words: &[&str]) -> Option<When> {
     words
         .iter()

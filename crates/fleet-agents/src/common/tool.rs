@@ -1,4 +1,4 @@
-//! Tools as people want to read them: what one is used on, and which files that touches.
+//! Tool calls for people: what a tool is used on, and which files it touches.
 
 use fleet_core::event::AgentEvent;
 use fleet_core::text::shortened;
@@ -6,24 +6,24 @@ use serde_json::Value;
 
 use super::words::one_line;
 
-/// What agents call the thing that they look for: where they look is among the files anyway.
-const SOUGHT_KEYS: &[&str] = &["pattern", "query"];
+/// Keys of what a tool searches for; where it searches is among the files anyway.
+const SEARCH_KEYS: &[&str] = &["pattern", "query"];
 
-/// What agents call the file in the input of a tool, most telling first.
+/// Keys of the file in the input of a tool, best first.
 const FILE_KEYS: &[&str] =
     &["filePath", "file_path", "filepath", "path", "absolute_path", "notebook_path", "fileName", "file_name"];
 
-/// What is most telling in the input of a tool that is about no file.
-const TELLING_KEYS: &[&str] = &["command", "cmd", "url", "description", "prompt", "title", "text"];
+/// Keys that summarise the input of a tool without a file, best first.
+const SUMMARY_KEYS: &[&str] = &["command", "cmd", "url", "description", "prompt", "title", "text"];
 
-/// What agents call a patch, which names its files itself.
+/// Keys of a patch, which names its files itself.
 const PATCH_KEYS: &[&str] = &["patchText", "patch", "input"];
 
 /// What precedes a file in the text of a patch.
 const PATCH_MARKS: &[&str] =
     &["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ", "+++ b/"];
 
-/// What agents call the tools of theirs that change files, in lower case; the protocol's words for such kinds as well.
+/// Names of tools that change files, in lower case, and the protocol's names for such kinds.
 const EDITING: &[&str] = &[
     "apply_patch",
     "create_file",
@@ -41,7 +41,7 @@ const EDITING: &[&str] = &[
 ];
 
 /// More files than this in one call are not listed.
-pub(crate) const MOST_FILES: usize = 50;
+pub(crate) const MAX_FILES: usize = 50;
 
 /// No system has longer paths.
 pub(crate) const LONGEST_FILE: usize = 4096;
@@ -53,8 +53,8 @@ pub fn is_editing(name: &str) -> bool {
 }
 
 pub(crate) fn summary(input: &Value) -> String {
-    match telling(input) {
-        Some(telling) => one_line(&telling),
+    match most_informative(input) {
+        Some(most_informative) => one_line(&most_informative),
         None => match input {
             Value::Null => String::new(),
             Value::String(text) => one_line(text),
@@ -64,14 +64,14 @@ pub(crate) fn summary(input: &Value) -> String {
     }
 }
 
-/// The part of an input that says most about it.
-fn telling(input: &Value) -> Option<String> {
-    let keys = SOUGHT_KEYS.iter().chain(FILE_KEYS).chain(TELLING_KEYS);
-    keys.into_iter().find_map(|key| spoken(input.get(key)?))
+/// The value that summarises an input best.
+fn most_informative(input: &Value) -> Option<String> {
+    let keys = SEARCH_KEYS.iter().chain(FILE_KEYS).chain(SUMMARY_KEYS);
+    keys.into_iter().find_map(|key| text_of_value(input.get(key)?))
 }
 
 /// A text, or a command that comes as a list of words.
-fn spoken(value: &Value) -> Option<String> {
+fn text_of_value(value: &Value) -> Option<String> {
     match value {
         Value::String(text) if !text.trim().is_empty() => Some(text.clone()),
         Value::Array(parts) if !parts.is_empty() => {
@@ -109,13 +109,13 @@ pub(crate) fn listed<'f>(files: impl IntoIterator<Item = &'f str>) -> Vec<String
 }
 
 /// The directory that an agent says it works in.
-pub(crate) fn works_in(directory: &str) -> AgentEvent {
+pub(crate) fn working_directory(directory: &str) -> AgentEvent {
     AgentEvent::WorksIn { directory: shortened(directory, LONGEST_FILE).into_owned() }
 }
 
 pub(crate) fn note(found: &mut Vec<String>, file: &str) {
     let file = shortened(file.trim(), LONGEST_FILE);
-    if !file.is_empty() && found.len() < MOST_FILES && !found.iter().any(|known| *known == file) {
+    if !file.is_empty() && found.len() < MAX_FILES && !found.iter().any(|known| *known == file) {
         found.push(file.into_owned());
     }
 }
@@ -160,6 +160,6 @@ mod tests {
         assert!(files(&json!({ "command": "rm x", "path": 3 })).is_empty());
         assert!(files(&json!(["file_path"])).is_empty());
         let many: Vec<_> = (0..1000).map(|n| json!({ "path": n.to_string() })).collect();
-        assert_eq!(files(&json!({ "edits": many })).len(), MOST_FILES);
+        assert_eq!(files(&json!({ "edits": many })).len(), MAX_FILES);
     }
 }

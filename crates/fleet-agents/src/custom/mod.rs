@@ -43,6 +43,7 @@ pub struct Custom {
     like: Option<Arc<dyn Adapter>>,
     finder: Arc<Finder>,
     provider: Option<String>,
+    version_args: Vec<String>,
     install: Option<String>,
     login: Option<String>,
 }
@@ -66,7 +67,7 @@ impl Custom {
         if spec.prompt == Some(PromptVia::File) && !names_file {
             return Err(CustomError::PromptNowhere { agent: spec.name });
         }
-        let CustomSpec { name, program, prompt, provider, install, login, .. } = spec;
+        let CustomSpec { name, program, prompt, provider, version_args, install, login, .. } = spec;
         Ok(Self {
             name,
             program,
@@ -77,12 +78,13 @@ impl Custom {
             like,
             finder,
             provider,
+            version_args,
             install,
             login,
         })
     }
 
-    /// Those of the agent that it is like. Its arguments are the user's, and nobody knows which of them leave settings out.
+    /// Those of the agent that it is like. Its arguments are the user's, and may well leave settings out.
     fn settings_files(&self) -> SettingsFiles {
         let like = self.like.as_ref().map(|like| like.about().settings_files);
         SettingsFiles { can_be_left_out: false, ..like.unwrap_or(SettingsFiles::NONE) }
@@ -153,7 +155,7 @@ impl Adapter for Custom {
             title: self.name.clone().into(),
             provider: self.provider.clone().unwrap_or_else(|| self.name.clone()).into(),
             program: Program::OnPath(self.program.clone().into()),
-            version_args: &["--version"],
+            version_args: self.version_args.clone(),
             install: told(&self.install, "see the vendor's docs"),
             login: told(&self.login, "see the vendor's docs"),
             login_env: &[],

@@ -49,13 +49,13 @@ impl Finder {
     }
 
     pub(super) fn session(&self, line: &str) -> Option<String> {
-        let found = self.session.as_ref()?.captures(looked_at(line))?;
+        let found = self.session.as_ref()?.captures(searched_part(line))?;
         let id = found.name("session").or_else(|| found.get(1)).or_else(|| found.get(0))?.as_str().trim();
         (!id.is_empty()).then(|| words::id(id))
     }
 
     pub(super) fn usage(&self, line: &str) -> Vec<AgentEvent> {
-        let found = self.usage.as_ref().and_then(|usage| usage.captures(looked_at(line)));
+        let found = self.usage.as_ref().and_then(|usage| usage.captures(searched_part(line)));
         let Some(found) = found else { return Vec::new() };
         let counted = Counted::Delta;
         let count = |group: &str| number(&found, group).and_then(whole).unwrap_or(0);
@@ -71,13 +71,13 @@ impl Finder {
     }
 
     pub(super) fn failure(&self, line: &str) -> Option<Failure> {
-        let line = looked_at(line);
+        let line = searched_part(line);
         let (reason, _) = self.errors.iter().find(|(_, pattern)| pattern.is_match(line))?;
         Some(Failure::new(*reason, words::trouble(line)))
     }
 }
 
-fn looked_at(line: &str) -> &str {
+fn searched_part(line: &str) -> &str {
     &line[..line.floor_char_boundary(LONGEST_LINE)]
 }
 

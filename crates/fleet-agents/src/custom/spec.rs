@@ -1,4 +1,4 @@
-//! What a description of an agent consists of, and what can be wrong with it.
+//! The description of an agent in the configuration, and its errors.
 
 use fleet_core::run::Reason;
 use thiserror::Error;
@@ -12,24 +12,24 @@ pub struct CustomSpec {
     /// What is started: a name on the `PATH`, or a whole path.
     pub program: String,
     /// All of its arguments. `{model}`, `{effort}`, `{prompt_file}`, `{workspace}`, `{scratch}`, `{session}`,
-    /// `{new_session}` and `{system_prompt_file}` stand for what a run has; `{{` is a brace. An argument in which
-    /// something stands for nothing is left out, together with the option in front of it if it is that option's
-    /// value: `["--model", "{model}"]` is nothing when no model is asked for. So is `--model={model}`, without any
-    /// doubt about what belongs together.
+    /// `{new_session}` and `{system_prompt_file}` are replaced by the values of the run; `{{` is a brace. An argument
+    /// with an empty placeholder is left out, together with the option in front of it if it is that option's value:
+    /// `["--model", "{model}"]` is nothing when no model is asked for. So is `--model={model}`.
     pub args: Vec<String>,
-    /// All of its arguments when a conversation goes on; [`CustomSpec::args`] if not given.
+    /// All of its arguments when a conversation is resumed; [`CustomSpec::args`] if not given.
     pub resume_args: Option<Vec<String>>,
     /// Further arguments for each trust, in the order of [`crate::Trust::WORDS`].
     pub trust_args: [Vec<String>; 3],
-    /// How it gets its task. If not given: as the agent does that [`CustomSpec::output`] names, else on standard
-    /// input.
+    /// How it gets its prompt. If not given: like the agent that [`CustomSpec::output`] names, else on standard input.
     pub prompt: Option<PromptVia>,
-    /// What it prints: `lines`, which is usual, or the name of an agent that prints the same.
+    /// Its output format: `lines`, the default, or the name of an agent with the same format.
     pub output: Option<String>,
-    /// What to look for in lines, and in what a known agent would not print.
+    /// Patterns to search for in lines, and in lines that a known agent would not print.
     pub patterns: Patterns,
-    /// Whose limits its account has; its own name if not given.
+    /// The provider whose limits apply to its account; its own name if not given.
     pub provider: Option<String>,
+    /// The arguments that make it print its version; not asked if empty.
+    pub version_args: Vec<String>,
     pub install: Option<String>,
     pub login: Option<String>,
 }
@@ -41,7 +41,7 @@ pub struct Patterns {
     /// Finds usage since the line before, in the groups `input`, `output`, `cache_read`, `cache_write` (tokens) and
     /// `cost` (US dollars).
     pub usage: Option<String>,
-    /// Find failures. Those of the provider that no further try gets over stop the agent at once.
+    /// Find failures. Permanent failures of the provider stop the agent at once.
     pub errors: Vec<(Reason, String)>,
 }
 
@@ -49,7 +49,7 @@ pub struct Patterns {
 pub enum CustomError {
     #[error("the agent `{agent}` has no program: set `agents.{agent}.program`")]
     NoProgram { agent: String },
-    /// Something in braces that stands for nothing.
+    /// An unknown name in braces.
     #[error(
         "the argument `{argument}` of the agent `{agent}` has a `{{` that begins none of {known}: write `{{{{` \
          for a literal brace"

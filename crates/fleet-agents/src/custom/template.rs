@@ -5,7 +5,7 @@ use std::path::Path;
 use super::spec::CustomError;
 use crate::adapter::Brief;
 
-/// What an argument may stand for.
+/// The placeholders of an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ArgPlaceholder {
     Model,
@@ -40,7 +40,7 @@ impl ArgPlaceholder {
     }
 }
 
-/// What the placeholders stand for in one run.
+/// The values of the placeholders in one run.
 pub(super) struct Values<'a> {
     pub(super) brief: &'a Brief<'a>,
     pub(super) orders: &'a Path,
@@ -149,7 +149,8 @@ impl Arguments {
         parts.any(|part| matches!(part, Part::Value(placeholder) if *placeholder == wanted))
     }
 
-    /// The arguments of one run. One that stands for nothing is left out, with the option that it is the value of.
+    /// The arguments of one run. An argument with an empty placeholder is left out, with the option that it is the
+    /// value of.
     pub(super) fn expand(&self, values: &Values<'_>) -> Vec<String> {
         let mut expanded = Vec::new();
         let mut before = None;

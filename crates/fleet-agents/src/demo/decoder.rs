@@ -14,7 +14,7 @@ use crate::common::words::{self, one_line};
 #[derive(Debug, Default)]
 pub(super) struct DemoDecoder {
     final_text: Option<String>,
-    /// What went wrong since the agent last did anything.
+    /// The last failure since the agent last made progress.
     trouble: Option<Failure>,
 }
 

@@ -36,7 +36,7 @@ impl Adapter for Demo {
             title: "the built-in scripted agent".into(),
             provider: "demo".into(),
             program: Program::This,
-            version_args: &["--version"],
+            version_args: vec!["--version".to_owned()],
             install: "it is a part of fleet".into(),
             login: "it needs no account".into(),
             login_env: &[],

@@ -27,7 +27,7 @@ pub enum Step {
     Mkdir {
         path: String,
     },
-    /// Makes an empty file, as a sign to another process; it is not reported.
+    /// Makes an empty file, as a signal to another process; it is not reported.
     Touch {
         path: String,
     },
@@ -74,7 +74,7 @@ pub enum Step {
     Fork {
         child: Child,
     },
-    /// From now on does not end by this signal.
+    /// Ignores this signal from now on.
     Ignore {
         signal: Signal,
     },

@@ -15,7 +15,7 @@ use crate::common::tool;
 use crate::common::words::{self, LONGEST_FINAL, LONGEST_STDERR, Tail, one_line};
 
 /// How many tools are remembered by name: more do not run at once.
-const MOST_RUNNING: usize = 64;
+const MAX_RUNNING: usize = 64;
 
 /// Its answers come in pieces, which are put together to whole lines, but to no more than this.
 const LONGEST_PIECE: usize = 4 * 1024;
@@ -49,7 +49,7 @@ impl Default for GeminiDecoder {
             said: Tail::new(LONGEST_FINAL),
             is_over: false,
             piece: String::new(),
-            running: Recent::new(MOST_RUNNING),
+            running: Recent::new(MAX_RUNNING),
             retries: Retries::default(),
             messages: Messages::default(),
             trouble: None,
@@ -81,7 +81,7 @@ impl Decoder for GeminiDecoder {
         let failure = match self.end.take() {
             Some(Ok(())) => None,
             Some(Err(failure)) => Some(failure),
-            None => Some(self.trouble.take().unwrap_or_else(|| self.unsaid(exit))),
+            None => Some(self.trouble.take().unwrap_or_else(|| self.failure_without_result(exit))),
         };
         self.end = Some(failure.map_or(Ok(()), |failure| Err(by_exit_if_unknown(failure, exit))));
         events
@@ -239,7 +239,7 @@ impl GeminiDecoder {
 
     /// It ended without a result, as it does when it is terminated: standard error may say why, otherwise the exit
     /// does.
-    fn unsaid(&self, exit: &AgentExit) -> Failure {
+    fn failure_without_result(&self, exit: &AgentExit) -> Failure {
         let complaint = |line: &&str| {
             ["Error", "error:", "Auth method", "auth method", "trusted directory"]
                 .iter()

@@ -28,7 +28,7 @@ impl Adapter for Gemini {
             title: "Gemini CLI".into(),
             provider: "google".into(),
             program: Program::OnPath("gemini".into()),
-            version_args: &["--version"],
+            version_args: vec!["--version".to_owned()],
             install: "npm install -g @google/gemini-cli".into(),
             login: "set GEMINI_API_KEY, or run gemini and choose a way to sign in".into(),
             login_env: &["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS"],

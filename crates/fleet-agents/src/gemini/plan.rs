@@ -1,11 +1,11 @@
 //! How Gemini CLI is started.
 //!
-//! Settings of one run go into a file of defaults, which is the lowest of its layers: what the user chose, such as
-//! the way to sign in, wins. A file of system settings would win over the user, and hide one that an administrator
-//! put there. Gemini CLI reads either only if the file and all directories above it belong to root and nobody else
-//! may write them; elsewhere it warns on standard error and goes on without. So nobody but root is given one, unless
-//! there are tool servers, whose absence that warning explains: whoever needs them and is not root uses Gemini CLI by
-//! the Agent Client Protocol. Without the file, a provider that limits or fails is tried for five minutes.
+//! Settings of one run go into a file of defaults, which is the lowest of its layers: what the user chose, such as the
+//! way to sign in, wins. A file of system settings would win over the user, and hide one that an administrator put
+//! there. Gemini CLI reads either only if the file and all directories above it belong to root and only root may write
+//! them; elsewhere it warns on standard error and goes on without. So only root gets one, unless there are tool
+//! servers, whose absence that warning explains: a user who needs them and is not root uses Gemini CLI by the Agent
+//! Client Protocol. Without the file, a provider that limits or fails is tried for five minutes.
 //!
 //! What is left out: its sandbox is another process of itself in a container, or on macOS one that cannot write the
 //! git directory of a linked worktree; and how hard the model thinks and how long a silent provider is waited for
@@ -32,7 +32,7 @@ const PASS_ENV: &[&str] = &[
 ];
 
 /// How often a request to the model is tried: with its own ten, a rate limit is waited for more than five minutes.
-const MOST_ATTEMPTS: u32 = 4;
+const MAX_REQUESTS: u32 = 4;
 
 pub(super) fn plan(brief: &Brief<'_>) -> LaunchPlan {
     let mut plan = LaunchPlan::new(Program::OnPath("gemini".into()));
@@ -50,7 +50,7 @@ pub(super) fn plan(brief: &Brief<'_>) -> LaunchPlan {
     plan
 }
 
-/// With nobody to ask, its default mode does not even offer what it would have to ask for.
+/// Without a person to ask, its default mode does not even offer what it would have to ask for.
 const fn mode(trust: Trust) -> &'static str {
     match trust {
         Trust::ReadOnly => "default",
@@ -121,7 +121,7 @@ fn defaults(brief: &Brief<'_>) -> Value {
         "general": {
             "enableAutoUpdate": false,
             "enableAutoUpdateNotification": false,
-            "maxAttempts": MOST_ATTEMPTS,
+            "maxAttempts": MAX_REQUESTS,
         },
         "privacy": {"usageStatisticsEnabled": false},
         "telemetry": {"enabled": false},

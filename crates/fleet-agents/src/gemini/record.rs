@@ -8,7 +8,7 @@ use crate::common::recent::Recent;
 use crate::common::words;
 
 /// A message is written again when more of it is known, before the one after the next begins.
-const MOST_MESSAGES: usize = 16;
+const MAX_MESSAGES: usize = 16;
 
 /// Adds up the messages of this process.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(super) struct Messages {
 
 impl Default for Messages {
     fn default() -> Self {
-        Self { counted: Recent::new(MOST_MESSAGES), sum: Tokens::default() }
+        Self { counted: Recent::new(MAX_MESSAGES), sum: Tokens::default() }
     }
 }
 

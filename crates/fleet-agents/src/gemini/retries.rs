@@ -8,8 +8,8 @@ use crate::adapter::Failure;
 use crate::common::refusal::number_after;
 use crate::common::words;
 
-/// A notice is given up as one when it goes on for longer than this.
-const MOST_LINES: usize = 12;
+/// A text that is longer than this is not a notice.
+const MAX_LINES: usize = 12;
 
 /// What the last notice ends with.
 const LAST: &str = "Max attempts reached";
@@ -17,7 +17,7 @@ const LAST: &str = "Max attempts reached";
 /// Longer lines are cut.
 const LONGEST_LINE: usize = 1024;
 
-/// A notice of which the end has not been seen.
+/// A notice whose end is not read yet.
 #[derive(Debug)]
 struct Notice {
     attempt: u32,
@@ -39,7 +39,7 @@ impl Retries {
         let line = shortened(line, LONGEST_LINE);
         match (attempt(&line), self.open.take()) {
             (Some(attempt), before) => {
-                let mut all: Vec<RetryEvent> = before.as_ref().map(told).into_iter().collect();
+                let mut all: Vec<RetryEvent> = before.as_ref().map(retry_event).into_iter().collect();
                 all.extend(self.on(Notice { attempt, text: line.into_owned(), lines: 1 }));
                 Some(all)
             }
@@ -53,14 +53,14 @@ impl Retries {
 
     /// No more lines come.
     pub(super) fn end(&mut self) -> Option<RetryEvent> {
-        self.open.take().as_ref().map(told)
+        self.open.take().as_ref().map(retry_event)
     }
 
     fn on(&mut self, notice: Notice) -> Option<RetryEvent> {
         let is_whole =
             ["Retrying after ", "Retrying with backoff", LAST].iter().any(|end| notice.text.contains(end));
-        if is_whole || notice.lines >= MOST_LINES {
-            return Some(told(&notice));
+        if is_whole || notice.lines >= MAX_LINES {
+            return Some(retry_event(&notice));
         }
         self.open = Some(notice);
         None
@@ -73,7 +73,7 @@ fn attempt(line: &str) -> Option<u32> {
     number.parse().ok()
 }
 
-fn told(notice: &Notice) -> RetryEvent {
+fn retry_event(notice: &Notice) -> RetryEvent {
     let failure = failure_of(&notice.text);
     // There may be other attempts, with another model, so this is no more than a line.
     if notice.text.contains(LAST) {

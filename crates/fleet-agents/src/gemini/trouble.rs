@@ -7,7 +7,7 @@ use crate::adapter::Failure;
 use crate::common::refusal::{self, Words};
 use crate::common::{ansi, json, reset, words};
 
-/// What only Gemini CLI and its provider say.
+/// Phrases that only Gemini CLI and its provider use.
 const WORDS: &Words = &[
     (
         Reason::Auth,
@@ -23,7 +23,7 @@ const WORDS: &Words = &[
         Reason::QuotaExhausted,
         &["quota will reset", "daily quota", "perday", "exhausted your capacity", "credits_balance"],
     ),
-    // Of a minute: Google says the same of an empty account, but then with the words above.
+    // A limit per minute: for an empty account Google adds the words above.
     (Reason::RateLimited, &["exceeded your current quota", "quota exceeded"]),
     (Reason::BadModel, &["is not found for api version", "modelnotfounderror"]),
     (Reason::ProviderOutage, &["no capacity available"]),
@@ -43,7 +43,7 @@ pub(super) fn failure_of(message: &str) -> Failure {
     Failure { until, ..Failure::new(reason, words::trouble(&format!("{}{hint}", plain(said)))) }
 }
 
-/// What the provider said, and what Gemini CLI advises, which speaks of signing in whatever went wrong.
+/// The provider's message, and the advice of Gemini CLI, which mentions signing in whatever went wrong.
 fn parts(message: &str) -> (&str, &str) {
     match message.strip_prefix("[API Error: ") {
         Some(rest) => rest.rsplit_once(']').unwrap_or((rest, "")),

@@ -28,7 +28,7 @@ pub(super) struct OpencodeDecoder {
     answer: Option<String>,
     /// Failed requests since the last success.
     failed: u32,
-    /// Whether its log is there, which tells of failed requests better than the answers do.
+    /// Whether its log is there, which reports failed requests better than the answers do.
     has_log: bool,
     /// The last thing on standard error that reads like the end of it all.
     complaint: Option<String>,
@@ -64,7 +64,7 @@ impl OpencodeDecoder {
     }
 
     /// It recovered: earlier trouble is over.
-    fn got_on(&mut self) {
+    fn mark_recovered(&mut self) {
         self.trouble = None;
         self.doubt = None;
         self.failed = 0;
@@ -86,7 +86,7 @@ impl OpencodeDecoder {
     }
 
     fn said(&mut self, text: &str) -> Option<AgentEvent> {
-        self.got_on();
+        self.mark_recovered();
         self.refused = None;
         if text.trim().is_empty() {
             return None;
@@ -97,7 +97,7 @@ impl OpencodeDecoder {
 
     /// A tool, which is reported only when it has ended.
     fn tool(&mut self, part: &Value) -> Vec<AgentEvent> {
-        self.got_on();
+        self.mark_recovered();
         let state = &part["state"];
         let name = one_line(text(part, "tool").unwrap_or("tool"));
         let id = words::id(text(part, "callID").unwrap_or_default());
@@ -121,7 +121,7 @@ impl OpencodeDecoder {
     }
 
     fn finished(&mut self, part: &Value) -> Vec<AgentEvent> {
-        self.got_on();
+        self.mark_recovered();
         self.answer = None;
         self.last_step = text(part, "reason").map(one_line);
         let tokens = &part["tokens"];
@@ -157,7 +157,7 @@ impl OpencodeDecoder {
                 events.extend(session.and_then(|session| self.started(session)));
             }
             // A conversation that goes on brings the directory along in which it began, whatever it was started with.
-            "creating instance" => events.extend(line.get("directory").map(tool::works_in)),
+            "creating instance" => events.extend(line.get("directory").map(tool::working_directory)),
             // The next step: the request of the one before was answered.
             "loop" => self.failed = 0,
             "stream" if self.failed > 0 && line.is_main() => {

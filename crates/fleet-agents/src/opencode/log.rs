@@ -8,7 +8,7 @@ pub(super) struct LogLine<'a> {
 }
 
 /// Further fields are ignored.
-const MOST_FIELDS: usize = 32;
+const MAX_FIELDS: usize = 32;
 
 impl<'a> LogLine<'a> {
     /// `None` if it is not a line of the log.
@@ -18,7 +18,7 @@ impl<'a> LogLine<'a> {
         }
         let mut fields = Vec::new();
         let mut rest = line;
-        while fields.len() < MOST_FIELDS
+        while fields.len() < MAX_FIELDS
             && let Some((key, after)) = rest.split_once('=')
         {
             let (value, after) = value(after);

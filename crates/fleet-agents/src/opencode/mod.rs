@@ -60,7 +60,7 @@ impl Adapter for Opencode {
             title: "opencode".into(),
             provider: "opencode".into(),
             program: Program::OnPath("opencode".into()),
-            version_args: &["--version"],
+            version_args: vec!["--version".to_owned()],
             install: "npm install -g opencode-ai".into(),
             login: "opencode auth login".into(),
             login_env: &[
@@ -123,7 +123,7 @@ fn args(brief: &Brief<'_>) -> Vec<String> {
     args.extend(brief.effort.map(|effort| format!("--variant={effort}")));
     match brief.conversation.resumed() {
         Some(session) => args.push(format!("--session={session}")),
-        // A title of ours spares the request for one, whose tokens no event tells of.
+        // A given title saves the request for one, whose tokens no event reports.
         None => args.push(format!("--title={}", title(brief))),
     }
     args.extend(brief.extra_args.iter().cloned());

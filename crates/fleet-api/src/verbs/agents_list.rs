@@ -1,6 +1,5 @@
 use std::collections::BTreeMap;
 
-use crate::Moment;
 use crate::prelude::*;
 
 /// Lists the agents that there are, and whether each can work here.

@@ -1,4 +1,3 @@
-use crate::Moment;
 use crate::prelude::*;
 
 /// Pauses an agent's account.

@@ -1,13 +1,13 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::verb::verb;
+use crate::prelude::*;
 use crate::views::{Kept, Leftover};
 
 /// Removes the branches and folders of runs whose work has landed. An agent can do so for what comes from its own task.
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
+    /// Only these: ids, branches, batches or patterns such as 'login-*' [default: all finished runs of the repository]
+    #[arg(value_name = "ID")]
+    pub tasks: Vec<String>,
     /// Include finished work that has not landed; `fleet undo` restores it
     #[arg(long)]
     pub all: bool,
@@ -30,4 +30,4 @@ pub struct Answer {
     pub kept: Vec<Kept>,
 }
 
-verb!("clean", Request => Answer, Ends, Own);
+verb!("clean", Request => Answer, Ends, Own, |request| Subject::tasks(&mut request.tasks));

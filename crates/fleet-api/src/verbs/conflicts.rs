@@ -1,5 +1,4 @@
 use fleet_core::conflict::Clash;
-use fleet_core::id::TaskId;
 
 use crate::prelude::*;
 

@@ -1,4 +1,3 @@
-use fleet_core::id::TaskId;
 pub use fleet_core::task::Setup;
 use fleet_core::task::Tuning;
 

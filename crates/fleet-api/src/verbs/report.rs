@@ -1,4 +1,3 @@
-use fleet_core::id::RunId;
 use fleet_core::run::RunReport;
 
 use crate::prelude::*;

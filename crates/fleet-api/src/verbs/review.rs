@@ -1,9 +1,7 @@
-use fleet_core::id::{RunId, TaskId};
 use fleet_core::report::TestLine;
 use fleet_core::review::ReviewVerdict;
 use fleet_core::task::TaskState;
 
-use crate::Moment;
 use crate::prelude::*;
 
 /// Reviews recent work: what was done, what git shows, whether it has landed or could, what to do next.

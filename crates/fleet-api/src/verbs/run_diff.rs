@@ -1,5 +1,3 @@
-use fleet_core::id::RunId;
-
 use crate::Bytes;
 use crate::prelude::*;
 

@@ -1,5 +1,3 @@
-use fleet_core::id::{RunId, TaskId};
-
 use crate::prelude::*;
 
 /// Stops the agents of tasks and cancels the tasks; their work is kept.

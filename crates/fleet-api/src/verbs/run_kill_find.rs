@@ -1,15 +1,12 @@
-use fleet_core::id::{RunId, TaskId};
 use fleet_core::task::TaskState;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::verb::verb;
+use crate::prelude::*;
 
 /// Finds running and queued tasks that match patterns, before they are stopped.
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// Branches, tasks or runs, by name, id or pattern; or use --batch
+    /// Branches, ids, batches or patterns such as 'login-*'; or use --batch
     #[arg(value_name = "PATTERN", required_unless_present = "batch")]
     pub patterns: Vec<String>,
     /// The whole batch, in any repository
@@ -40,4 +37,4 @@ pub struct Target {
     pub agent: Option<String>,
 }
 
-verb!("run.kill.find", Request => Answer, Reads, Own);
+verb!("run.kill.find", Request => Answer, Reads, Own, |request| Subject::tasks(&mut request.patterns));

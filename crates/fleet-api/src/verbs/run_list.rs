@@ -1,13 +1,11 @@
 use std::collections::BTreeMap;
 
-use fleet_core::id::RunId;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use fleet_core::id::{ProjectId, RunId};
 
-use crate::verb::verb;
-use crate::views::ListedRunView;
+use crate::prelude::*;
+use crate::views::{ListedRunView, TaskView};
 
-/// Lists runs, newest first: running ones, with their use of this machine, or all.
+/// Lists runs, newest first: running ones, with their use of this machine, or all; and the queue.
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
@@ -23,7 +21,10 @@ pub struct Request {
     /// Show at most N [default: all running; with --all `tasks.list_limit`, 50]
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub limit: Option<u32>,
-    /// Look again when something has changed, or after so long: processor and memory change without an event.
+    /// Only the newest run of each task.
+    #[arg(skip)]
+    pub newest_only: bool,
+    /// Look again when something has changed, or after this time: processor and memory change without an event.
     #[arg(skip)]
     pub wait_seconds: Option<u32>,
     /// `looked` of the answer before, with which the use of processors is compared.
@@ -34,7 +35,7 @@ pub struct Request {
 /// The processor time of runs when they were looked at.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Looked {
-    /// When, by a clock of those who answer.
+    /// The time of the answer, by the clock of the server.
     pub at_millis: u64,
     /// What each had used, in milliseconds.
     pub cpu_millis: BTreeMap<RunId, u64>,
@@ -47,9 +48,15 @@ pub struct Answer {
     pub runs: Vec<ListedRunView>,
     /// Whether there are more than were asked for.
     pub more: bool,
+    /// Tasks that are neither running nor over, as the queue lists them: those that need a person first.
+    #[serde(default)]
+    pub queue: Vec<TaskView>,
+    /// The names of the projects of the queue.
+    #[serde(default)]
+    pub projects: BTreeMap<ProjectId, String>,
     /// How many are running in other projects.
     pub elsewhere: usize,
-    /// What to compare the next look with, for those who look again.
+    /// Identifies this answer in the next request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub looked: Option<Looked>,
 }

@@ -1,11 +1,8 @@
 use fleet_core::event::AgentEvent;
-use fleet_core::id::RunId;
 use fleet_core::run::RunState;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::verb::verb;
-use crate::{Bytes, Subject};
+use crate::Bytes;
+use crate::prelude::*;
 
 /// Reads what the agent of a run printed, decoded or byte for byte, and waits for more.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -67,7 +64,7 @@ pub struct Answer {
 pub enum Piece {
     /// Bytes that follow each other.
     Bytes(Bytes),
-    /// So many bytes were not kept.
+    /// The number of bytes that were not kept.
     Gap(u64),
 }
 
@@ -77,6 +74,8 @@ pub enum Piece {
 pub enum End {
     /// The run ended so.
     Ended(RunState),
+    /// The run ended with a question to a person.
+    Asked,
     /// Its keeper is gone, and it has not been repaired yet.
     Deserted,
 }

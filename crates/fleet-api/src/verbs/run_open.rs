@@ -1,11 +1,6 @@
 use std::path::PathBuf;
 
-use fleet_core::id::RunId;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::Subject;
-use crate::verb::verb;
+use crate::prelude::*;
 
 /// Returns the workspace of a run; of one that has ended, a clone with its branch.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize, JsonSchema)]

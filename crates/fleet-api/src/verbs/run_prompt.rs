@@ -1,4 +1,3 @@
-use fleet_core::id::RunId;
 use fleet_core::message::{MessageKind, Reception};
 
 use crate::prelude::*;

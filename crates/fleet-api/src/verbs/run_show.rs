@@ -3,7 +3,6 @@ use fleet_core::run::RunReport;
 use fleet_core::task::TaskState;
 use std::path::PathBuf;
 
-use crate::Moment;
 use crate::prelude::*;
 use crate::views::{EventView, Load, MessageView, RunView};
 
@@ -27,12 +26,15 @@ pub struct Answer {
     pub task_state: Option<TaskState>,
     /// The batch of its task.
     pub batch: Option<BatchId>,
-    /// How often its task was started so far.
+    /// How often its task was started.
     pub attempts: i64,
     /// How often its task may be started, if every attempt fails.
     pub attempts_allowed: i64,
     /// Its repository.
     pub project_name: String,
+    /// The branches with whose work its task starts: those of the tasks before it, unless its `base` says otherwise.
+    #[serde(default)]
+    pub starts_from: Vec<String>,
     /// What its agent declared.
     pub report: Option<RunReport>,
     /// What was found in the end, in the shape of `result.json`.

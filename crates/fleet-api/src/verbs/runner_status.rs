@@ -1,9 +1,4 @@
-use fleet_core::id::RunId;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::Moment;
-use crate::verb::verb;
+use crate::prelude::*;
 
 /// Shows the runners of this home, running and ready tasks, pauses and spending.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -37,6 +32,18 @@ pub struct WarningView {
     pub text: String,
 }
 
+/// A task that does not continue without a person.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "docs/json.md describes each field")]
+pub struct NeedsYou {
+    pub task: TaskId,
+    pub title: String,
+    pub branch: String,
+    pub status: String,
+    pub why: String,
+    pub next: String,
+}
+
 /// The state of this home.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
@@ -54,6 +61,12 @@ pub struct Answer {
     pub ready_more: bool,
     /// Accounts that take no work for a while.
     pub paused: Vec<PauseView>,
+    /// The newest tasks that do not continue without a person; nothing for an agent.
+    #[serde(default)]
+    pub needs_you: Vec<NeedsYou>,
+    /// Whether there are more of them.
+    #[serde(default)]
+    pub needs_you_more: bool,
     /// Warnings about agents running here; nothing for an agent.
     pub warnings: Vec<WarningView>,
     /// What all runs used today, in millionths of a US dollar.

@@ -6,7 +6,7 @@ use crate::prelude::*;
 pub struct Request {
     /// Whose settings.
     pub client: Client,
-    /// For whom.
+    /// The client.
     pub scope: Scope,
     /// Register, or take back.
     pub wish: Wish,
@@ -46,13 +46,13 @@ impl Client {
     }
 }
 
-/// For whom it is registered.
+/// The client that it is registered for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
     /// In all your projects
     User,
-    /// In this repository, for everybody
+    /// In this repository, for all its users
     Project,
 }
 
@@ -87,7 +87,7 @@ pub enum Done {
 pub struct Answer {
     /// Whose settings.
     pub client: Client,
-    /// For whom.
+    /// The client.
     pub scope: Scope,
     /// The file.
     pub file: String,

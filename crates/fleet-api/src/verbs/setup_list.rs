@@ -14,7 +14,7 @@ pub struct Request {
 pub struct Status {
     /// Which one.
     pub client: Client,
-    /// For whom.
+    /// The client.
     pub scope: Scope,
     /// Whether its program is on the `PATH`.
     pub installed: bool,

@@ -12,8 +12,8 @@ pub struct Request {
     /// A label; may be repeated
     #[arg(short, long = "label", value_name = "LABEL", value_delimiter = ',')]
     pub labels: Vec<String>,
-    /// Start it only after this task is done; may be repeated
-    #[arg(long, value_name = "ID")]
+    /// Start it only after this task is done, and from its work; may be repeated
+    #[arg(long, value_name = "ID", value_delimiter = ',')]
     pub after: Vec<String>,
     /// Everything else that is said about it.
     #[command(flatten)]

@@ -1,5 +1,3 @@
-use fleet_core::id::TaskId;
-
 use crate::prelude::*;
 
 /// Writes the tasks of a project as JSON lines that `task.import` reads, oldest first, page by page.

@@ -1,5 +1,3 @@
-use fleet_core::id::{RunId, TaskId};
-
 use crate::prelude::*;
 
 /// Finds a task by its id, the id of one of its runs, or its branch.

@@ -1,5 +1,3 @@
-use fleet_core::id::TaskId;
-
 use crate::prelude::*;
 
 /// Imports tasks from JSON lines: all or none.

@@ -1,4 +1,3 @@
-use fleet_core::id::TaskId;
 use std::collections::BTreeMap;
 
 use crate::prelude::*;

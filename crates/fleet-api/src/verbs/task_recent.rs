@@ -1,4 +1,3 @@
-use fleet_core::id::TaskId;
 use fleet_core::task::TaskKind;
 
 use crate::prelude::*;

@@ -1,15 +1,11 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::Subject;
-use crate::verb::verb;
+use crate::prelude::*;
 use crate::verbs::task_cancel::Answer;
 
 /// Releases held tasks: all of those named, or none.
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// The tasks: all of them change, or none
+    /// The tasks: ids, branches, batches or patterns such as 'login-*'; all of them change, or none
     #[arg(required = true, value_name = "ID")]
     pub ids: Vec<String>,
 }

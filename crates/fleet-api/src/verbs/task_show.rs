@@ -1,4 +1,3 @@
-use fleet_core::id::TaskId;
 use fleet_core::task::TaskState;
 
 use crate::prelude::*;
@@ -37,6 +36,9 @@ pub struct Answer {
     pub stage: Option<String>,
     /// What it waits or waited for.
     pub after: Vec<Neighbour>,
+    /// The branches with whose work it starts: those of the tasks before it, unless `base` says otherwise.
+    #[serde(default)]
+    pub starts_from: Vec<String>,
     /// What waits for it.
     pub before: Vec<Neighbour>,
     /// Its runs, oldest first.

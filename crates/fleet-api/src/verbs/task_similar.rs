@@ -29,15 +29,15 @@ pub struct Request {
 pub enum Of {
     /// A task, by its id or the beginning of it.
     Task(String),
-    /// A text, of which the first line stands for the title.
+    /// A text whose first line is the title.
     Text(String),
 }
 
-/// So much of an id is no word any more.
+/// A text of this many characters of an id is not a word.
 const SHORTEST_ID: usize = 5;
 
 impl Of {
-    /// What somebody means who writes one or the other: a single word that could be an id is one.
+    /// Tells an id from a text: a single word that could be an id is one.
     pub fn guess(typed: String) -> Self {
         let could_be = IdPrefix::<TaskId>::parse(&typed).is_ok();
         let is_id = could_be && typed.len() >= SHORTEST_ID && typed.contains(|c: char| c.is_ascii_digit());

@@ -20,7 +20,7 @@ pub struct Request {
 pub struct Answer {
     /// In the order in which they were named, each once; those that were deleted are left out.
     pub tasks: Vec<Followed>,
-    /// Stands for this answer in the next request.
+    /// Identifies this answer in the next request.
     pub next: String,
 }
 

@@ -1,4 +1,3 @@
-use crate::Moment;
 use crate::prelude::*;
 use crate::verbs::trust_show;
 

@@ -1,6 +1,3 @@
-use fleet_core::id::TaskId;
-
-use crate::Moment;
 use crate::prelude::*;
 
 /// Lists snapshots of the work of agents, newest first.

@@ -1,7 +1,5 @@
-use fleet_core::id::{RunId, TaskId};
 use fleet_core::run::Reason;
 
-use crate::Moment;
 use crate::prelude::*;
 
 /// Explains the status of a task: what happened, the evidence, what comes next, what a person can do.

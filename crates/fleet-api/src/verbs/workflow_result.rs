@@ -1,4 +1,3 @@
-use fleet_core::id::{RunId, TaskId};
 use fleet_core::report::Verdict;
 use fleet_core::workflow::PartState;
 
@@ -32,9 +31,9 @@ pub struct Answer {
     pub results: Vec<StageResult>,
     /// What was judged last.
     pub verdict: Option<Verdict>,
-    /// Whom a judge named.
+    /// The winner that a judge named.
     pub winner: Option<Winner>,
-    /// The branches that hold what came of it all: those of the last stages, or what a judge among these chose.
+    /// The branches that hold the result: those of the last stages, or what a judge among these chose.
     pub branches: Vec<String>,
     /// What to do next, most useful first; commands in backquotes.
     pub next: Vec<String>,
@@ -61,7 +60,7 @@ pub struct StageResult {
     pub last: bool,
 }
 
-/// Whom a judge named.
+/// The winner that a judge named.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Winner {
     /// The stage.

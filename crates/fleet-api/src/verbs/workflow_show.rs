@@ -36,7 +36,7 @@ pub enum Depth {
 pub struct Answer {
     /// The workflow and its stages.
     pub workflow: WorkflowDetail,
-    /// Stands for this answer in the next request.
+    /// Identifies this answer in the next request.
     pub next: String,
 }
 

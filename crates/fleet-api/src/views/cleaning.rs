@@ -1,8 +1,6 @@
 //! How what tasks left behind is shown, before it goes and after.
 
-use fleet_core::id::{RunId, TaskId};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 /// Something that may go, or is gone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

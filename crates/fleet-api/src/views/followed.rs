@@ -1,17 +1,15 @@
-//! How tasks are shown to those who wait for them.
+//! How tasks are shown to callers that wait for them.
 
 use std::path::PathBuf;
 
 use fleet_core::deps::Obstacle;
-use fleet_core::id::{BatchId, TaskId};
+use fleet_core::id::BatchId;
 use fleet_core::run::Run;
 use fleet_core::task::{Task, TaskState};
 use fleet_core::time::Millis;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::{RunView, TaskView};
-use crate::Moment;
+use crate::prelude::*;
 
 /// A task that a caller waits for.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -21,7 +19,7 @@ pub struct Followed {
     pub task: TaskView,
     /// Its newest run.
     pub run: Option<RunView>,
-    /// What is known of them here, for those who ask for it.
+    /// What is known about them here, if asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Details>,
 }

@@ -1,13 +1,10 @@
 //! How messages to agents are shown.
 
-use fleet_core::id::RunId;
 use fleet_core::message::{Message, MessageKind};
 use fleet_core::text::shortened;
 use fleet_core::time::Millis;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::Moment;
+use crate::prelude::*;
 
 /// Something that was said to the agent of a task.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

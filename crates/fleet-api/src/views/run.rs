@@ -1,12 +1,10 @@
 //! How runs are shown.
 
-use fleet_core::id::{BatchId, ProjectId, RunId, TaskId};
+use fleet_core::id::{BatchId, ProjectId};
 use fleet_core::run::{Reason, Run, RunState};
 use fleet_core::task::TaskState;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::Moment;
+use crate::prelude::*;
 
 /// A run.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

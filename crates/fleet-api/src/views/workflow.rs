@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use fleet_core::id::{ProjectId, RunId, TaskId, WorkflowId};
+use fleet_core::id::{ProjectId, WorkflowId};
 use fleet_core::workflow::{PartState, Tally, Workflow, WorkflowState};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::Moment;
+use crate::prelude::*;
 
 /// A workflow.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use fleet_core::text::escaped;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+
+use crate::prelude::*;
 
 /// Which workflow is meant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

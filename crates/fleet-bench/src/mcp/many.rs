@@ -16,7 +16,7 @@ const ROUNDS: usize = 3;
 /// So many are being created when somebody asks for something else.
 const CROWD: usize = 50;
 /// Little beside the whole, and enough to leave the server alone.
-const LOOK: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 const GIVEN_UP: Duration = Duration::from_secs(30);
 const BOUND_MILLIS: f64 = 20.0;
 const BOUND_MIB: f64 = 20.0;
@@ -96,7 +96,7 @@ fn all_over(server: &mut Served) -> (usize, Instant) {
         if now != left {
             (left, changed) = (now, Instant::now());
         }
-        thread::sleep(LOOK);
+        thread::sleep(POLL_INTERVAL);
     }
     let failed =
         server.call("list_workers", json!({"statuses": ["failed", "timed_out", "cancelled"], "limit": 1}));

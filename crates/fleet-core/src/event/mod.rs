@@ -76,7 +76,7 @@ pub enum Fact {
     /// A user or a limit stops the run.
     #[serde(rename = "run.stopping")]
     RunStopping { why: String },
-    /// So many more events of the run were left out, because they came too fast.
+    /// More events of the run were left out, because they came too fast: how many.
     #[serde(rename = "run.omitted")]
     RunOmitted { count: u64 },
     #[serde(rename = "task.handed_over")]

@@ -1,5 +1,5 @@
-//! The kinds of messages, and what each means for those who deliver it. A new kind is a new row here, and nowhere else but
-//! where it is sent.
+//! The kinds of messages, and how each is delivered. A new kind is a new row here, and nowhere else but where it is
+//! sent.
 
 use std::fmt;
 use std::str::FromStr;
@@ -26,7 +26,7 @@ pub enum Channel {
     Input,
 }
 
-/// What a kind means for those who deliver it.
+/// How a kind of message is delivered.
 struct Rules {
     /// Whether a running agent gets it; otherwise the next run does.
     interrupts: bool,

@@ -1,8 +1,8 @@
-//! Messages: what is said to the agent of a task after the task was written.
+//! Messages to the agent of a task, sent after the task was added.
 //!
-//! Owns where a message goes by the state of its task, which receipts it has, and what its kind means. A message is kept
-//! first and delivered then; it counts as passed on only when its agent has shown that it has it, and a run that ends
-//! before that leaves it to the next one.
+//! Owns where a message goes by the state of its task, which receipts it has, and what its kind means. A message is
+//! stored before it is delivered; it counts as seen only when its agent has confirmed it, and a run that ends before
+//! that leaves it to the next one.
 
 mod kind;
 mod receipt;
@@ -46,7 +46,7 @@ pub struct Message {
     pub from: String,
     /// It is not delivered after this.
     pub expires_at: Option<Millis>,
-    /// The run that was given it last, to deliver it.
+    /// The run that took it last, to deliver it.
     pub taken_by: Option<RunId>,
     pub receipts: Receipts,
 }
@@ -65,7 +65,7 @@ impl Message {
     }
 
     /// As a running agent gets it. Text without an introduction would look like a person's own words.
-    pub fn spoken(&self) -> Cow<'_, str> {
+    pub fn delivered_text(&self) -> Cow<'_, str> {
         match self.sender() {
             Some(_) => Cow::Owned(self.introduced()),
             None => Cow::Borrowed(self.text.as_str()),
@@ -89,26 +89,23 @@ pub enum Reception {
     Kept,
     /// To the next run, which starts when a user releases the task.
     Held,
-    /// To the next run: the task was over, and is queued again for it.
+    /// To the next run: the task was over or waited for an answer, and is queued again for it.
     Reopened,
 }
 
 /// Why a task accepts no message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum MessageRefusal {
-    /// It waits for an answer: something else would leave the agent's question open.
-    #[error("its agent is waiting for an answer")]
-    WaitsForAnswer,
     /// A user is cancelling its run.
     #[error("it is being stopped")]
     IsStopping,
     /// Earlier messages are still undelivered.
-    #[error("{MOST_WAITING} messages are already waiting for its agent")]
+    #[error("{MAX_WAITING} messages are already waiting for its agent")]
     TooMany,
 }
 
 /// At most this many messages of a task may wait: delivery holds all of them in memory.
-pub const MOST_WAITING: usize = 20;
+pub const MAX_WAITING: usize = 20;
 
 /// What decides where a message goes.
 #[derive(Debug, Clone, Copy)]
@@ -123,16 +120,17 @@ pub struct Addressee<'a> {
 /// Where a message of this kind goes.
 pub fn receive(kind: MessageKind, to: Addressee<'_>) -> Result<Reception, MessageRefusal> {
     let reception = match to.state {
-        TaskState::Waiting => return Err(MessageRefusal::WaitsForAnswer),
         TaskState::Running if to.stop.is_some_and(|stop| stop.kind == StopKind::Cancel) => {
             return Err(MessageRefusal::IsStopping);
         }
         TaskState::Running if kind.reaches(Channel::Input) => Reception::Live,
         TaskState::Running | TaskState::Queued => Reception::Kept,
         TaskState::Held => Reception::Held,
-        TaskState::Done | TaskState::Failed | TaskState::Cancelled => Reception::Reopened,
+        TaskState::Waiting | TaskState::Done | TaskState::Failed | TaskState::Cancelled => {
+            Reception::Reopened
+        }
     };
-    if to.waiting >= MOST_WAITING { Err(MessageRefusal::TooMany) } else { Ok(reception) }
+    if to.waiting >= MAX_WAITING { Err(MessageRefusal::TooMany) } else { Ok(reception) }
 }
 
 #[cfg(test)]
@@ -145,7 +143,7 @@ mod tests {
         assert_eq!(goes(TaskState::Running), Ok(Reception::Live));
         assert_eq!(goes(TaskState::Queued), Ok(Reception::Kept));
         assert_eq!(goes(TaskState::Held), Ok(Reception::Held));
-        assert_eq!(goes(TaskState::Waiting), Err(MessageRefusal::WaitsForAnswer));
+        assert_eq!(goes(TaskState::Waiting), Ok(Reception::Reopened), "the answer to its question");
         for state in TaskState::ALL.iter().filter(|state| state.is_settled()) {
             assert_eq!(goes(*state), Ok(Reception::Reopened), "{state}");
         }
@@ -175,19 +173,19 @@ mod tests {
         };
         let person = message("ada");
         assert_eq!(person.introduced(), "Added by the person who gave you this task: Go on");
-        assert_eq!(person.spoken(), "Go on");
+        assert_eq!(person.delivered_text(), "Go on");
         let run: RunId = crate::id::IdMaker::default().next(Millis(1_800_000_000_000), 5);
         let agent = message(run.as_str());
         assert_eq!(agent.introduced(), format!("Added by the agent of run {run}: Go on"));
-        assert_eq!(agent.spoken(), agent.introduced());
+        assert_eq!(agent.delivered_text(), agent.introduced());
     }
 
     #[test]
     fn no_more_wait_than_can_be_held() {
         for state in [TaskState::Queued, TaskState::Running, TaskState::Done] {
             let with = |waiting| receive(MessageKind::Prompt, Addressee { state, stop: None, waiting });
-            assert!(with(MOST_WAITING - 1).is_ok());
-            assert_eq!(with(MOST_WAITING), Err(MessageRefusal::TooMany));
+            assert!(with(MAX_WAITING - 1).is_ok());
+            assert_eq!(with(MAX_WAITING), Err(MessageRefusal::TooMany));
         }
         assert_eq!(MessageRefusal::TooMany.to_string(), "20 messages are already waiting for its agent");
     }

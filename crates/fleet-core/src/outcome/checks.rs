@@ -1,4 +1,4 @@
-//! Commands that have to succeed over what an agent did, and what came of them.
+//! Commands that check an agent's work, and their results.
 
 use std::fmt;
 
@@ -23,7 +23,7 @@ pub struct Checks {
     pub run: Vec<CheckResult>,
 }
 
-/// What came of one check.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckResult {
     /// The command, by its arguments.

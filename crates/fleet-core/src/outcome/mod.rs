@@ -148,7 +148,7 @@ pub fn decide(evidence: &Evidence) -> Ending {
     }
 }
 
-/// Whether the checks decide: there is no sense in running them over work that has failed already.
+/// Whether the checks decide: checking work that has failed already is pointless.
 #[must_use]
 pub fn calls_for_checks(evidence: &Evidence) -> bool {
     evidence.checks.due > 0 && before_checks(evidence) == Ending::Succeeded

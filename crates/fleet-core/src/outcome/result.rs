@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{AgentExit, CheckResult, Declared, Evidence};
-use crate::report::{LONGEST_SUMMARY, MOST_ITEMS, Report, ReportStatus, TestLine, TestOutcome, Verdict};
+use crate::report::{LONGEST_SUMMARY, MAX_ITEMS, Report, ReportStatus, TestLine, TestOutcome, Verdict};
 use crate::run::{Ending, Reason};
 use crate::text::shortened;
 use crate::transition::{UnknownName, named};
@@ -72,7 +72,7 @@ pub struct RunResult {
     /// Where claim and observation differ, in sentences.
     #[serde(default)]
     pub remarks: Vec<String>,
-    /// The work is not on its branch, because somebody else had made a branch of that name.
+    /// The work is not on its branch, because a branch of that name existed that is not the task's.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub branch_taken: bool,
 }
@@ -93,8 +93,8 @@ impl RunResult {
         let remarks = remarks(evidence, claimed.as_ref(), &seen.files);
         let said = claimed.clone().unwrap_or_else(|| Report::new(ReportStatus::Completed, ""));
         let Names { mut files, mut commits } = seen;
-        files.truncate(MOST_ITEMS);
-        commits.truncate(MOST_ITEMS);
+        files.truncate(MAX_ITEMS);
+        commits.truncate(MAX_ITEMS);
         Self {
             status: status(evidence, ending),
             reason: if let Ending::Failed(reason, _) = ending { Some(*reason) } else { None },
@@ -164,7 +164,7 @@ fn summary(evidence: &Evidence, ending: &Ending, claimed: Option<&Report>) -> St
 }
 
 /// Named files beyond this are only counted.
-const MOST_NAMED: usize = 5;
+const MAX_NAMED: usize = 5;
 
 fn remarks(evidence: &Evidence, claimed: Option<&Report>, files: &[String]) -> Vec<String> {
     let mut remarks = Vec::new();
@@ -193,8 +193,8 @@ fn unseen(claimed: &[String], files: &[String]) -> Option<String> {
     let seen: BTreeSet<&str> = files.iter().map(String::as_str).collect();
     let missing: Vec<&str> =
         claimed.iter().map(String::as_str).filter(|path| !is_among(path, &seen)).collect();
-    let more = missing.len().saturating_sub(MOST_NAMED);
-    let names = missing.iter().take(MOST_NAMED).copied().collect::<Vec<_>>().join(", ");
+    let more = missing.len().saturating_sub(MAX_NAMED);
+    let names = missing.iter().take(MAX_NAMED).copied().collect::<Vec<_>>().join(", ");
     match (missing.len(), more) {
         (0, _) => None,
         (_, 0) => Some(format!("reported as changed, but git shows no change: {names}")),

@@ -25,15 +25,15 @@ pub struct MissingDependency {
     pub hint: Hint,
 }
 
-/// Nobody reads more.
-const MOST_HINTS: usize = 20;
+/// Users do not read more.
+const MAX_HINTS: usize = 20;
 /// At most this many tasks with a scope are compared with each other.
-const MOST_SCOPED: usize = 200;
+const MAX_SCOPED: usize = 200;
 /// A shorter title, or one of a single word, stands in many a text by chance.
 const SHORTEST_TITLE: usize = 12;
 
 /// Dependencies that seem to be missing among tasks in the order of their plan, the surest first. Taken together they
-/// close no circle.
+/// close no cycle.
 pub fn missing(items: &[OpenTask], edges: &[Edge]) -> Vec<MissingDependency> {
     let mut guesses = mentions(items);
     guesses.extend(same_files(items));
@@ -49,7 +49,7 @@ pub fn missing(items: &[OpenTask], edges: &[Edge]) -> Vec<MissingDependency> {
         known.push(guess.edge);
         behind = deps::closure(&known);
         found.push(guess);
-        if found.len() == MOST_HINTS {
+        if found.len() == MAX_HINTS {
             break;
         }
     }
@@ -109,7 +109,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 /// Tasks that claim the same files: the later one could wait for the earlier one.
 fn same_files(items: &[OpenTask]) -> Vec<MissingDependency> {
     let scoped: Vec<&OpenTask> =
-        items.iter().filter(|item| !item.scope.is_empty()).take(MOST_SCOPED).collect();
+        items.iter().filter(|item| !item.scope.is_empty()).take(MAX_SCOPED).collect();
     let mut found = Vec::new();
     for (at, first) in scoped.iter().enumerate() {
         let later = scoped[at + 1..].iter().filter(|later| first.scope.overlaps(&later.scope));

@@ -17,7 +17,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use pause::{AccountState, LONGEST_PAUSE, PauseBounds, ProviderRefusal, struck};
+pub use pause::{AccountState, LONGEST_PAUSE, PauseBounds, ProviderRefusal, after_refusal};
 pub use succession::{EligibleAgent, successor};
 
 use crate::run::Reason;
@@ -41,7 +41,7 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    pub const MOST_RETRIES: u32 = 20;
+    pub const MAX_RETRIES: u32 = 20;
     pub const LONGEST_BACKOFF_SECONDS: u32 = 86_400;
 }
 
@@ -50,7 +50,7 @@ named! {
     pub enum Action: "failure action" {
         /// Try again after a while; that counts against the task.
         Retry = "retry",
-        /// Pause the account of the agent, for all tasks of everybody. The task keeps its place and its good record.
+        /// Pause the account of the agent, for all tasks. The task keeps its place and its good record.
         Pause = "pause",
         /// Let the next agent that may take over go on at once.
         HandOver = "hand_over",
@@ -100,7 +100,7 @@ pub struct RateLimits {
 impl Default for RateLimits {
     fn default() -> Self {
         let first = Duration::from_secs(table::rule(Reason::RateLimited).pause_seconds.into());
-        Self { first, longest: LONGEST_PAUSE, retries: MOST_WAITS }
+        Self { first, longest: LONGEST_PAUSE, retries: MAX_WAITS }
     }
 }
 
@@ -130,7 +130,7 @@ impl Policy {
 
     /// How often a task goes back to the queue for this reason without a fault of its own.
     const fn most_waits(&self, reason: Reason) -> u32 {
-        if matches!(reason, Reason::RateLimited) { self.rate_limits.retries } else { MOST_WAITS }
+        if matches!(reason, Reason::RateLimited) { self.rate_limits.retries } else { MAX_WAITS }
     }
 
     pub fn action(&self, reason: Reason) -> Action {
@@ -181,8 +181,8 @@ pub struct FailedRun {
     pub jitter: u64,
 }
 
-/// A task whose account is paused again and again does not fail for that, but it does not go on for ever either.
-pub const MOST_WAITS: u32 = 50;
+/// A task whose account is paused again and again does not fail for that, but it does not go on forever either.
+pub const MAX_WAITS: u32 = 50;
 
 /// Never longer than this between two attempts, however often it failed.
 const LONGEST_WAIT: Duration = Duration::from_hours(1);

@@ -33,7 +33,7 @@ pub struct PauseBounds {
     pub longest: Duration,
 }
 
-/// The longest pause if the provider names no end; an account that was left alone for so long begins anew.
+/// The longest pause if the provider names no end; after this time without a pause, the count restarts.
 pub const LONGEST_PAUSE: Duration = Duration::from_hours(1);
 
 /// The longest pause that a provider is believed: quotas go by the week at most, so what is longer is a mistake.
@@ -44,16 +44,16 @@ const AFTER_RESET_MILLIS: u64 = 5_000;
 
 /// How an account stands after a refusal. Many runs of an account are refused together: only the first is a strike,
 /// and while the pause lasts only an end that the provider names can make it longer.
-pub fn struck(before: Option<AccountState>, trouble: &ProviderRefusal) -> AccountState {
+pub fn after_refusal(before: Option<AccountState>, trouble: &ProviderRefusal) -> AccountState {
     let lasting = before.filter(|standing| standing.until > trouble.now);
     let strikes = match (before, lasting) {
         (_, Some(lasting)) => lasting.strikes,
         (Some(over), None) if trouble.now.since(over.until) < LONGEST_PAUSE => over.strikes.saturating_add(1),
         _ => 1,
     };
-    let until = match (told(trouble), lasting) {
+    let until = match (named_end(trouble), lasting) {
         (Some(told), Some(lasting)) => lasting.until.max(told),
-        (Some(told), None) => told.max(doubted(trouble, strikes)),
+        (Some(told), None) => told.max(backoff_end(trouble, strikes)),
         (None, Some(lasting)) => lasting.until,
         (None, None) => trouble.now.plus(usual(trouble, strikes)),
     };
@@ -61,7 +61,7 @@ pub fn struck(before: Option<AccountState>, trouble: &ProviderRefusal) -> Accoun
 }
 
 /// The end that the provider named, a little later; none if that has passed.
-fn told(trouble: &ProviderRefusal) -> Option<Millis> {
+fn named_end(trouble: &ProviderRefusal) -> Option<Millis> {
     let reset = trouble.reset.filter(|reset| *reset > trouble.now)?;
     let reset = reset.min(trouble.now.plus(LONGEST_RESET));
     Some(reset.plus(Duration::from_millis(trouble.jitter % AFTER_RESET_MILLIS)))
@@ -70,7 +70,7 @@ fn told(trouble: &ProviderRefusal) -> Option<Millis> {
 /// The earliest time to try again, whatever the provider says. An account that waited as told and was refused again
 /// waits as long as if the provider had named no time: some providers say "in a second" every time, and a task has a
 /// limited number of waits.
-fn doubted(trouble: &ProviderRefusal, strikes: u32) -> Millis {
+fn backoff_end(trouble: &ProviderRefusal, strikes: u32) -> Millis {
     if strikes > 1 { trouble.now.plus(usual(trouble, strikes - 1)) } else { trouble.now }
 }
 

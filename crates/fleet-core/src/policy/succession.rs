@@ -12,7 +12,8 @@ pub struct EligibleAgent {
 }
 
 /// The agent that takes over from the one that failed: the next in turn that is not paused, and after the last comes
-/// the first. If all are paused, the one that is free first, which may be the one that failed: then there is nobody.
+/// the first. If all are paused, the one that is free first, which may be the one that failed: then no agent takes
+/// over.
 ///
 /// In turn and not from the front: after two of three agents have failed, the third gets its chance even if the first
 /// is free again.

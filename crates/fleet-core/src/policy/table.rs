@@ -1,28 +1,28 @@
-//! The usual table: one line for each reason, to be read as a whole.
+//! The default policy, one row for each reason.
 
 use super::Action;
 use crate::run::Reason;
 
-/// What usually follows from a reason.
+/// The default decision for a reason.
 pub(super) struct Rule {
     pub(super) action: Action,
     pub(super) session: Session,
     /// The first pause of the account, in seconds, if the provider names no end.
     pub(super) pause_seconds: u32,
-    /// Whether the account is what failed: another task of it would have failed, too.
+    /// Whether the account failed: another task of it would have failed, too.
     pub(super) blames_account: bool,
 }
 
-/// What becomes of the conversation.
+/// What happens to the conversation.
 pub(super) enum Session {
     Kept,
-    /// After the first failure; then it may be what is in the way.
+    /// Dropped after the first failure, because it may be the cause.
     KeptOnce,
     Dropped,
 }
 
 /// The pause for a reason that does not name one.
-const A_MINUTE: u32 = 60;
+const DEFAULT_PAUSE_SECONDS: u32 = 60;
 
 #[expect(
     clippy::match_same_arms,
@@ -45,6 +45,7 @@ pub(super) const fn rule(reason: Reason) -> Rule {
         Reason::Lost => of_task(Retry, Kept),
         Reason::SetupFailed => of_task(Retry, Kept),
         Reason::WorkspaceFailed => of_task(Retry, Kept),
+        Reason::WorkspaceRefused => of_task(GiveUp, Kept),
         Reason::OverBudget => of_task(GiveUp, Kept),
         Reason::BlockedByAgent => of_task(GiveUp, Kept),
         Reason::Untrusted => of_task(GiveUp, Kept),
@@ -61,5 +62,5 @@ const fn of_account(action: Action, session: Session, pause_seconds: u32) -> Rul
 }
 
 const fn of_task(action: Action, session: Session) -> Rule {
-    Rule { action, session, pause_seconds: A_MINUTE, blames_account: false }
+    Rule { action, session, pause_seconds: DEFAULT_PAUSE_SECONDS, blames_account: false }
 }

@@ -29,7 +29,7 @@ fn what_follows_from_each_reason() {
         let policy = Policy::default();
         let trouble =
             ProviderRefusal { patience: policy.patience(reason), reset: None, jitter: 0, now: Millis(0) };
-        let pause = struck(None, &trouble).until.since(Millis(0));
+        let pause = after_refusal(None, &trouble).until.since(Millis(0));
         let pause = if policy.pauses(reason) { format!("{}s", pause.as_secs()) } else { "·".to_owned() };
         let counts = policy.after_failure(&failure(reason), Some(agent("other"))).counts(reason);
         writeln!(
@@ -71,10 +71,10 @@ fn waiting_for_an_account_is_no_failure_but_has_a_bound() {
     let policy = Policy::default();
     let no_retries = RetryPolicy { retries: 0, backoff_seconds: 0 };
     for reason in [Reason::RateLimited, Reason::ProviderOutage, Reason::QuotaExhausted] {
-        let last = FailedRun { waits: MOST_WAITS - 1, retry: no_retries, ..failure(reason) };
+        let last = FailedRun { waits: MAX_WAITS - 1, retry: no_retries, ..failure(reason) };
         assert_eq!(policy.after_failure(&last, None), FailureDecision::Pause, "{reason}");
         assert!(!FailureDecision::Pause.counts(reason));
-        let more = FailedRun { waits: MOST_WAITS, ..last };
+        let more = FailedRun { waits: MAX_WAITS, ..last };
         assert_eq!(policy.after_failure(&more, None), FailureDecision::GiveUp, "{reason}");
         assert_eq!(policy.after_failure(&more, Some(agent("codex"))), FailureDecision::GiveUp, "{reason}");
     }
@@ -119,7 +119,7 @@ fn the_patience_with_a_provider_that_asks_to_slow_down_can_be_set() {
     let policy = Policy::default().with_rate_limits(rate_limits);
     let strike = |before| {
         let patience = policy.patience(Reason::RateLimited);
-        struck(before, &ProviderRefusal { patience, reset: None, jitter: 0, now: NOW })
+        after_refusal(before, &ProviderRefusal { patience, reset: None, jitter: 0, now: NOW })
     };
     let over = |strikes| Some(AccountState { until: NOW, strikes });
     assert_eq!(strike(None), standing(4_000, 1));
@@ -146,33 +146,41 @@ fn standing(millis: i64, strikes: u32) -> AccountState {
 
 #[test]
 fn pauses_double_with_each_strike_up_to_an_hour() {
-    assert_eq!(struck(None, &limited(None, 0)), standing(30_000, 1));
-    assert_eq!(struck(None, &limited(None, 7_500)), standing(37_500, 1), "a quarter at most");
-    assert_eq!(struck(None, &limited(None, 7_501)), standing(30_000, 1));
-    assert_eq!(struck(Some(standing(0, 1)), &limited(None, 0)), standing(60_000, 2));
-    assert_eq!(struck(Some(standing(-5, 7)), &limited(None, 0)), standing(3_600_000, 8));
-    assert_eq!(struck(Some(standing(0, u32::MAX)), &limited(None, 0)), standing(3_600_000, u32::MAX));
-    assert_eq!(struck(Some(standing(-3_600_000, 7)), &limited(None, 0)), standing(30_000, 1), "long ago");
+    assert_eq!(after_refusal(None, &limited(None, 0)), standing(30_000, 1));
+    assert_eq!(after_refusal(None, &limited(None, 7_500)), standing(37_500, 1), "a quarter at most");
+    assert_eq!(after_refusal(None, &limited(None, 7_501)), standing(30_000, 1));
+    assert_eq!(after_refusal(Some(standing(0, 1)), &limited(None, 0)), standing(60_000, 2));
+    assert_eq!(after_refusal(Some(standing(-5, 7)), &limited(None, 0)), standing(3_600_000, 8));
+    assert_eq!(after_refusal(Some(standing(0, u32::MAX)), &limited(None, 0)), standing(3_600_000, u32::MAX));
+    assert_eq!(
+        after_refusal(Some(standing(-3_600_000, 7)), &limited(None, 0)),
+        standing(30_000, 1),
+        "long ago"
+    );
 }
 
 #[test]
 fn those_who_are_refused_together_are_one_strike() {
     let lasting = Some(standing(20_000, 3));
-    assert_eq!(struck(lasting, &limited(None, 5)), standing(20_000, 3));
-    assert_eq!(struck(lasting, &limited(Some(10_000), 0)), standing(20_000, 3), "never shorter");
-    assert_eq!(struck(lasting, &limited(Some(90_000), 0)), standing(90_000, 3), "the provider knows");
+    assert_eq!(after_refusal(lasting, &limited(None, 5)), standing(20_000, 3));
+    assert_eq!(after_refusal(lasting, &limited(Some(10_000), 0)), standing(20_000, 3), "never shorter");
+    assert_eq!(after_refusal(lasting, &limited(Some(90_000), 0)), standing(90_000, 3), "the provider knows");
 }
 
 #[test]
 fn the_end_that_a_provider_names_is_believed_within_reason() {
-    assert_eq!(struck(None, &limited(Some(7_200_000), 4_999)), standing(7_204_999, 1));
-    assert_eq!(struck(None, &limited(Some(1_000), 0)), standing(1_000, 1));
-    assert_eq!(struck(Some(standing(0, 1)), &limited(Some(1_000), 0)), standing(30_000, 2), "not twice");
-    assert_eq!(struck(Some(standing(0, 4)), &limited(Some(1_000), 0)), standing(240_000, 5));
-    assert_eq!(struck(Some(standing(0, 4)), &limited(Some(7_200_000), 0)), standing(7_200_000, 5));
-    assert_eq!(struck(None, &limited(Some(-1), 0)), standing(30_000, 1), "that has passed");
+    assert_eq!(after_refusal(None, &limited(Some(7_200_000), 4_999)), standing(7_204_999, 1));
+    assert_eq!(after_refusal(None, &limited(Some(1_000), 0)), standing(1_000, 1));
+    assert_eq!(
+        after_refusal(Some(standing(0, 1)), &limited(Some(1_000), 0)),
+        standing(30_000, 2),
+        "not twice"
+    );
+    assert_eq!(after_refusal(Some(standing(0, 4)), &limited(Some(1_000), 0)), standing(240_000, 5));
+    assert_eq!(after_refusal(Some(standing(0, 4)), &limited(Some(7_200_000), 0)), standing(7_200_000, 5));
+    assert_eq!(after_refusal(None, &limited(Some(-1), 0)), standing(30_000, 1), "that has passed");
     let week = 8 * 24 * 3_600_000;
-    assert_eq!(struck(None, &limited(Some(i64::MAX / 2), 0)), standing(week, 1));
+    assert_eq!(after_refusal(None, &limited(Some(i64::MAX / 2), 0)), standing(week, 1));
 }
 
 fn helpers(list: &[(&str, Option<i64>)]) -> Vec<EligibleAgent> {

@@ -1,20 +1,20 @@
 //! JSON as models write it, found amid prose.
 //!
-//! Owns a reader that forgives what they get wrong: trailing commas, line breaks and unknown escapes in strings,
-//! `None` and `True`. serde_json was not enough: it refuses all of these, and it cannot say where an object ends
-//! in a text that goes on. Must never take more steps than a fixed multiple of the text's length.
+//! Owns a lenient parser that accepts their mistakes: trailing commas, line breaks and unknown escapes in strings,
+//! `None` and `True`. serde_json was not enough: it refuses all of these, and it cannot say where an object ends in a
+//! text that goes on. Must never take more steps than a fixed multiple of the text's length.
 
 use serde_json::{Map, Number, Value};
 
 /// No report nests deeper; text that does is not read as an object.
-const DEEPEST: usize = 32;
-/// How often the text may be read over by attempts that fail. Prose with braces fails at once; only a text that
-/// is made for it uses this up.
-const READINGS: usize = 8;
+const MAX_DEPTH: usize = 32;
+/// How often the text may be parsed again by attempts that fail. Prose with braces fails at once; only a text that is
+/// made for it uses this up.
+const MAX_PARSES: usize = 8;
 
 /// The objects of a text from left to right, those inside of others not counted.
 pub(super) fn objects(text: &str) -> impl Iterator<Item = Map<String, Value>> + '_ {
-    let mut reader = Reader { text, at: 0, fuel: text.len().saturating_mul(READINGS) };
+    let mut reader = Reader { text, at: 0, fuel: text.len().saturating_mul(MAX_PARSES) };
     std::iter::from_fn(move || reader.next_object())
 }
 
@@ -102,7 +102,7 @@ impl Reader<'_> {
     }
 
     fn value(&mut self, depth: usize) -> Option<Value> {
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             return None;
         }
         match self.after_space()? {
@@ -113,7 +113,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A number, or one of the words that stand for themselves.
+    /// A number, or one of the words `true`, `false` and `null`.
     fn word(&mut self) -> Option<Value> {
         let start = self.at;
         while self.peek().is_some_and(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte)) {
@@ -144,7 +144,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What follows a backslash. An escape that JSON does not know stands for itself, as in `C:\dir`.
+    /// What follows a backslash. An escape that JSON does not know is taken literally, as in `C:\dir`.
     fn escape(&mut self, out: &mut String) -> Option<()> {
         let known = match self.peek()? {
             b'n' => '\n',

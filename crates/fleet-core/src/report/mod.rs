@@ -34,7 +34,7 @@ named! {
 }
 
 named! {
-    /// What came of a test that an agent says it ran.
+    /// The result of a test that an agent says it ran.
     pub enum TestOutcome: "test outcome" {
         Passed = "passed",
         Failed = "failed",
@@ -101,7 +101,7 @@ impl Report {
 pub const LONGEST_SUMMARY: usize = 8 * 1024;
 /// The longest path, name or sentence in a list that is kept, in bytes.
 pub const LONGEST_ITEM: usize = 1024;
-pub const MOST_ITEMS: usize = 500;
+pub const MAX_ITEMS: usize = 500;
 /// A report is at the end of an agent's text: only this many bytes before the end are searched.
 const SEARCHED_TAIL: usize = 256 * 1024;
 
@@ -127,12 +127,12 @@ impl Report {
     pub fn bounded(mut self) -> Self {
         shorten(&mut self.summary, LONGEST_SUMMARY);
         for list in [&mut self.files_changed, &mut self.commits, &mut self.next_steps] {
-            list.truncate(MOST_ITEMS);
+            list.truncate(MAX_ITEMS);
             for item in list {
                 shorten(item, LONGEST_ITEM);
             }
         }
-        self.tests.truncate(MOST_ITEMS);
+        self.tests.truncate(MAX_ITEMS);
         for test in &mut self.tests {
             shorten(&mut test.name, LONGEST_ITEM);
             shorten(&mut test.detail, LONGEST_ITEM);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::{
-    LONGEST_ITEM, LONGEST_SUMMARY, MOST_ITEMS, Points, Report, ReportStatus, TestLine, TestOutcome, Verdict,
+    LONGEST_ITEM, LONGEST_SUMMARY, MAX_ITEMS, Points, Report, ReportStatus, TestLine, TestOutcome, Verdict,
 };
 use crate::text::shortened;
 
@@ -140,7 +140,7 @@ fn texts(value: Option<&Value>, names: &[&str]) -> Vec<String> {
         (!text.is_empty()).then(|| shortened(text, LONGEST_ITEM).into_owned())
     };
     match value {
-        Some(Value::Array(items)) => items.iter().filter_map(text).take(MOST_ITEMS).collect(),
+        Some(Value::Array(items)) => items.iter().filter_map(text).take(MAX_ITEMS).collect(),
         Some(one) => text(one).into_iter().collect(),
         None => Vec::new(),
     }
@@ -164,9 +164,9 @@ fn entries(value: &Value) -> Vec<String> {
 /// A list of tests, one test, or an object from names to outcomes.
 fn tests(value: Option<&Value>) -> Vec<TestLine> {
     match value {
-        Some(Value::Array(items)) => items.iter().filter_map(test).take(MOST_ITEMS).collect(),
+        Some(Value::Array(items)) => items.iter().filter_map(test).take(MAX_ITEMS).collect(),
         Some(Value::Object(object)) if test(&Value::Object(object.clone())).is_none() => {
-            object.iter().take(MOST_ITEMS).map(|(name, value)| line(name, Some(value), "")).collect()
+            object.iter().take(MAX_ITEMS).map(|(name, value)| line(name, Some(value), "")).collect()
         }
         Some(one) => test(one).into_iter().collect(),
         None => Vec::new(),

@@ -131,7 +131,7 @@ fn sizes_are_bounded() {
         format!(r#"{{"summary": "{long}", "status": "done", "files": [{files}], "commits": ["{long}"]}}"#);
     let report = found(&text);
     assert!(report.summary.len() <= LONGEST_SUMMARY && report.summary.ends_with('…'));
-    assert_eq!(report.files_changed.len(), MOST_ITEMS);
+    assert_eq!(report.files_changed.len(), MAX_ITEMS);
     assert!(report.commits[0].len() <= LONGEST_ITEM);
     let mut raw = report.clone();
     raw.summary = long.clone();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{LONGEST_ITEM, MOST_ITEMS};
+use super::{LONGEST_ITEM, MAX_ITEMS};
 use crate::text::shorten;
 
 /// A verdict; every part of it may be missing.
@@ -29,9 +29,9 @@ impl Verdict {
         if let Some(winner) = &mut self.winner {
             shorten(winner, LONGEST_ITEM);
         }
-        if self.scores.len() > MOST_ITEMS || self.scores.keys().any(|name| name.len() > LONGEST_ITEM) {
+        if self.scores.len() > MAX_ITEMS || self.scores.keys().any(|name| name.len() > LONGEST_ITEM) {
             let kept = std::mem::take(&mut self.scores).into_iter();
-            self.scores = kept.filter(|(name, _)| name.len() <= LONGEST_ITEM).take(MOST_ITEMS).collect();
+            self.scores = kept.filter(|(name, _)| name.len() <= LONGEST_ITEM).take(MAX_ITEMS).collect();
         }
     }
 

@@ -40,7 +40,7 @@ pub struct RunSigns {
     pub patience: Option<Duration>,
 }
 
-/// A model thinks so long without a word.
+/// A model may think this long without output.
 const QUIET_AFTER: Duration = Duration::from_mins(1);
 /// Long, where nothing is configured.
 const STALLED_AFTER: Duration = Duration::from_mins(10);

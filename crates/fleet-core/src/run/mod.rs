@@ -45,7 +45,7 @@ pub struct Run {
     pub place: String,
     /// The agent that does it.
     pub agent: String,
-    /// The model that the agent was told to use; none is the agent's own default.
+    /// The model that the agent was started with; none is the agent's own default.
     pub model: Option<String>,
     /// The branch that its work goes to, once there is a workspace.
     pub branch: Option<String>,
@@ -74,7 +74,7 @@ pub struct Run {
     /// The number of the last batch of events that was stored.
     #[serde(default)]
     pub batches: i64,
-    /// Somebody wants it stopped.
+    /// A request to stop it.
     pub stop: Option<StopRequest>,
     /// The lease ends here unless renewed.
     pub lease_until: Millis,

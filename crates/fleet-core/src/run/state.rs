@@ -79,9 +79,11 @@ named! {
         OverBudget = "over_budget",
         SetupFailed = "setup_failed",
         WorkspaceFailed = "workspace_failed",
+        /// No workspace can be made until a person changes something: no such base, or a submodule that cannot be had.
+        WorkspaceRefused = "workspace_refused",
         /// The keeper vanished.
         Lost = "lost",
-        /// The repository brings commands of its own that nobody has allowed yet.
+        /// The repository has commands that the user has not allowed yet.
         Untrusted = "untrusted",
         AgentMissing = "agent_missing",
         /// The branch is checked out elsewhere, or holds work that is not the task's.

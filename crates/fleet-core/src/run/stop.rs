@@ -10,33 +10,33 @@ use crate::task::TaskMove;
 use crate::transition::{UnknownName, named};
 
 named! {
-    /// What becomes of the task. The order is that of strength: a later kind beats an earlier one.
+    /// What happens to the task, weakest first: a later kind overrides an earlier one.
     pub enum StopKind: "kind of stop" {
-        /// It goes back to the queue, to be tried again: a shutdown, a hand-over.
+        /// It returns to the queue: a shutdown, a hand-over.
         Release = "release",
         /// A user cancelled it.
         Cancel = "cancel",
     }
 }
 
-/// Somebody wants a run stopped.
+/// A request to stop a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StopRequest {
-    /// What becomes of the task.
+    /// What happens to the task.
     pub kind: StopKind,
     /// Why, for people.
     pub why: String,
 }
 
 impl StopRequest {
-    /// Whether this stop takes the place of one that was asked for before. The first of its kind stays: the keeper
-    /// may be acting on it already.
-    pub fn beats(&self, earlier: Option<&Self>) -> bool {
+    /// Whether this stop replaces an earlier request. The first of its kind stays: the keeper may be acting on it
+    /// already.
+    pub fn supersedes(&self, earlier: Option<&Self>) -> bool {
         earlier.is_none_or(|earlier| self.kind > earlier.kind)
     }
 
-    /// Whether the task is cancelled in place of what its run came to by itself. A cancelled task is neither retried
-    /// nor asked about; that it was done, or cannot be done, remains.
+    /// Whether the task is cancelled whatever the ending of its run. A cancelled task is neither retried nor asked
+    /// about; a task that is done, or cannot be done, stays so.
     pub const fn overrides(&self, event: TaskMove) -> bool {
         matches!((self.kind, event), (StopKind::Cancel, TaskMove::Requeue | TaskMove::Ask))
     }
@@ -50,9 +50,9 @@ mod tests {
     fn a_cancellation_beats_a_release_and_nothing_else_changes_a_stop() {
         let stop = |kind, why: &str| StopRequest { kind, why: why.to_owned() };
         let (release, cancel) = (stop(StopKind::Release, "shutdown"), stop(StopKind::Cancel, "not needed"));
-        assert!(release.beats(None) && cancel.beats(None) && cancel.beats(Some(&release)));
-        assert!(!release.beats(Some(&cancel)) && !cancel.beats(Some(&cancel)));
-        assert!(!stop(StopKind::Release, "again").beats(Some(&release)));
+        assert!(release.supersedes(None) && cancel.supersedes(None) && cancel.supersedes(Some(&release)));
+        assert!(!release.supersedes(Some(&cancel)) && !cancel.supersedes(Some(&cancel)));
+        assert!(!stop(StopKind::Release, "again").supersedes(Some(&release)));
         let json = serde_json::to_string(&cancel).unwrap();
         assert_eq!(json, r#"{"kind":"cancel","why":"not needed"}"#);
         assert_eq!(serde_json::from_str::<StopRequest>(&json).unwrap(), cancel);

@@ -73,7 +73,7 @@ impl CharSet {
     }
 }
 
-/// What lies between the spans, before the first and after the last, in order.
+/// The gaps between the spans, before the first and after the last, in order.
 fn gaps(mut spans: Vec<CharRange>) -> Vec<CharRange> {
     spans.sort_unstable();
     let mut gaps = Vec::new();

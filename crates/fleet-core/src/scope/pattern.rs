@@ -73,7 +73,7 @@ fn merge_runs<T>(parts: &mut Vec<Part<T>>) {
     parts.dedup_by(|next, last| matches!((next, last), (Part::Run, Part::Run)));
 }
 
-/// A pattern as written, tidied, and what it stands for.
+/// A pattern as written, tidied, and its meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pattern {
     text: String,
@@ -232,8 +232,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Reads a class after its `[`. As everywhere, a `]` that comes first stands for itself, and so does a `-`
-    /// that has nothing on one side.
+    /// Reads a class after its `[`. As everywhere, a leading `]` is literal, and so is a `-` with nothing on one side.
     fn class(&mut self) -> Result<CharSet, PatternFault> {
         let negated = self.chars.next_if(|(_, c)| matches!(c, '!' | '^')).is_some();
         let mut spans = Vec::new();

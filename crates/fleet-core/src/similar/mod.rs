@@ -1,8 +1,8 @@
 //! Which texts are about the same thing, by their words alone.
 //!
 //! Owns how a task's text is taken apart, how alike two of them are, and how well one answers a search; every answer
-//! comes with what it rests on. The same texts always get the same answer. Must never be taken for understanding: two
-//! tasks that say the same in other words are not found, and whoever acts on a score looks at the reasons first.
+//! comes with what it rests on. The same texts always get the same answer. Must never be taken for understanding: it
+//! misses tasks that say the same in other words, and a caller should read the reasons before it acts on a score.
 //!
 //! A word counts the more, the fewer of the compared texts have it. Titles are compared by their letters, too, so that
 //! a typing error does not hide a duplicate. Embeddings were left out: they need a model, and so a network or a
@@ -20,14 +20,14 @@ use self::words::{Token, trigrams};
 /// How many characters of a description are compared: the beginning says what a task is about.
 pub const LONGEST_COMPARED: usize = 4_000;
 /// At most this many shared words, and as many paths, are named as reasons.
-const MOST_NAMED: usize = 8;
+const MAX_NAMED: usize = 8;
 /// A word of a title says more than one of a description.
 const IN_TITLE: f64 = 3.0;
 /// What a word of a search is worth where it is found, of one in the title.
 const IN_BODY: f64 = 0.7;
 const IN_LABELS: f64 = 0.9;
 /// The same for a word that only begins like the one that was searched for.
-const BEGINNING: f64 = 0.6;
+const PREFIX_WEIGHT: f64 = 0.6;
 /// Equal titles alone never make two tasks equal.
 const TITLE_ALONE: f64 = 0.85;
 
@@ -237,7 +237,7 @@ fn best<'t>(text: &'t Text, stem: &str, form: &str) -> Option<(&'t Word, f64)> {
     // Stems are sorted, so those that begin alike stand together.
     let alike = text.words.range(stem.to_owned()..).take_while(|(other, _)| other.starts_with(stem));
     let alike = alike.map(|(_, word)| word).filter(|word| word.form.starts_with(form) && form.len() > 1);
-    let worth = |word: &'t Word| (word, word.place() * BEGINNING);
+    let worth = |word: &'t Word| (word, word.place() * PREFIX_WEIGHT);
     alike.map(worth).max_by(|a, b| a.1.total_cmp(&b.1).then_with(|| b.0.form.cmp(&a.0.form)))
 }
 
@@ -269,6 +269,6 @@ fn heaviest(mut words: Vec<(f64, String)>) -> Vec<String> {
 
 fn first(mut list: Vec<String>) -> Vec<String> {
     list.dedup();
-    list.truncate(MOST_NAMED);
+    list.truncate(MAX_NAMED);
     list
 }

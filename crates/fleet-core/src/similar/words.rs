@@ -61,7 +61,8 @@ fn is_path(text: &str) -> bool {
 
 /// A name of code is itself and its parts: `parseHttpURL_v2` has `parse`, `http`, `url` and `v2`.
 fn names(name: &str, each: &mut dyn FnMut(Token<'_>)) {
-    let parts: Vec<&str> = name.split('_').flat_map(humps).filter(|part| !part.is_empty()).collect();
+    let parts: Vec<&str> =
+        name.split('_').flat_map(split_camel_case).filter(|part| !part.is_empty()).collect();
     for part in &parts {
         words(part, each);
     }
@@ -74,7 +75,7 @@ fn names(name: &str, each: &mut dyn FnMut(Token<'_>)) {
 }
 
 /// Cuts before a capital that begins a word: after a small letter, or before one at the end of an abbreviation.
-fn humps(name: &str) -> Vec<&str> {
+fn split_camel_case(name: &str) -> Vec<&str> {
     let letters: Vec<(usize, char)> = name.char_indices().collect();
     let mut cuts = vec![0];
     for window in 1..letters.len() {

@@ -9,7 +9,7 @@ use crate::watchdog::{Overrun, WatchdogAction};
 
 /// Events are batched this long before they are stored.
 const FLUSH_DELAY: Duration = Duration::from_millis(200);
-/// What a talkative agent says is stored this often at most: hundreds of them share one store.
+/// Events are stored at most this often: hundreds of agents share one store.
 const FLUSH_INTERVAL: Duration = Duration::from_secs(1);
 /// An agent that said that it is done has this long to exit.
 const EXIT_GRACE: Duration = Duration::from_secs(20);

@@ -60,10 +60,10 @@ pub enum Order {
 impl Order {
     /// Whether this order takes the place of an earlier one. A person's cancellation is not taken back by a shutdown, and
     /// nothing comes after the loss.
-    pub fn beats(&self, earlier: Option<&Self>) -> bool {
+    pub fn supersedes(&self, earlier: Option<&Self>) -> bool {
         match (earlier, self) {
             (None, _) | (Some(Self::Stop(_)), Self::Lost) => true,
-            (Some(Self::Stop(earlier)), Self::Stop(stop)) => stop.beats(Some(earlier)),
+            (Some(Self::Stop(earlier)), Self::Stop(stop)) => stop.supersedes(Some(earlier)),
             (Some(Self::Lost), _) => false,
         }
     }

@@ -23,7 +23,7 @@ use crate::run::Reason;
 use crate::watchdog::{Overrun, Watchdog};
 
 /// How long the pipes are read after every process of the agent is gone.
-const DRAIN: Duration = Duration::from_secs(5);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest sleep: processes whose parents ended become children of the keeper, which has to reap them.
 const REAP_INTERVAL: Duration = Duration::from_secs(5);
 /// How often the keeper checks for new commits of the agent.
@@ -253,10 +253,12 @@ impl Supervision {
     fn ended(&mut self, work: Work, now: Duration) {
         self.under_way.remove(&work);
         match (work, self.phase) {
-            (Work::EndRemaining, Phase::Ending) => self.phase = Phase::Draining { until: now + DRAIN },
+            (Work::EndRemaining, Phase::Ending) => {
+                self.phase = Phase::Draining { until: now + DRAIN_TIMEOUT }
+            }
             // No output was taken while the store did not answer.
             (Work::Store, Phase::Draining { .. }) if self.backlog == Backlog::Full => {
-                self.phase = Phase::Draining { until: now + DRAIN };
+                self.phase = Phase::Draining { until: now + DRAIN_TIMEOUT };
             }
             _ => {}
         }

@@ -8,7 +8,7 @@ const NOT_METERED: &str =
     "it did not report its usage, so its limit on tokens or money could not be enforced";
 
 impl Supervision {
-    /// A warning about a bound that could not hold because the agent told nothing of what it `used`.
+    /// A warning about a limit that could not hold because the agent did not report what it `used`.
     pub fn unmetered(&self, verdict: &SupervisionEnd, used: Used) -> Option<&'static str> {
         let bounds = self.settings.bounds;
         let is_bounded = bounds.tokens.is_some() || bounds.micro_usd.is_some();
@@ -37,7 +37,7 @@ impl Supervision {
         }
     }
 
-    /// Whether an agent that has passed a bound may yet get more. Many report their usage in leaps, so that no request
+    /// Whether an agent that has passed a bound may yet get more. Many report their usage rarely, so that no request
     /// was possible before; and others may have freed some of the budget meanwhile. Requested once for each bound: a
     /// bound that is the same afterwards holds.
     pub(super) fn may_get_more(&mut self, overrun: Overrun) -> bool {

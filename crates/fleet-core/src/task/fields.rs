@@ -253,13 +253,13 @@ pub enum Setup {
 pub struct Labels(BTreeSet<Label>);
 
 /// More would make every list unreadable.
-const MOST_LABELS: usize = 32;
+const MAX_LABELS: usize = 32;
 
 impl TryFrom<BTreeSet<Label>> for Labels {
     type Error = FieldError;
     fn try_from(labels: BTreeSet<Label>) -> Result<Self, FieldError> {
-        if labels.len() > MOST_LABELS {
-            let why = format!("{} labels, at most {MOST_LABELS} are allowed", labels.len());
+        if labels.len() > MAX_LABELS {
+            let why = format!("{} labels, at most {MAX_LABELS} are allowed", labels.len());
             return Err(FieldError { field: "label", why });
         }
         Ok(Self(labels))

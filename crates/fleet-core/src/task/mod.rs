@@ -19,9 +19,9 @@ pub use fields::{
     AgentName, BaseRef, BranchName, Complexity, Description, FieldError, LONGEST_TITLE, Label, Labels,
     MetaKey, MetaValue, ModelName, Priority, PromptText, Remark, Setup, Title,
 };
-pub use named_meta::has_own_field;
+pub use named_meta::is_field_name;
 pub use own_branch::{own_branch, owner_of_branch};
-pub use spawn::{Spawn, TooDeep, USUAL_SPAWN_DEPTH};
+pub use spawn::{DEFAULT_SPAWN_DEPTH, Spawn, TooDeep};
 pub use state::{TaskMove, TaskState};
 pub use tuning::{Tuning, refused_arg};
 
@@ -56,7 +56,7 @@ pub struct TaskSpec {
     /// The files it will touch.
     #[serde(default)]
     pub scope: FileScope,
-    /// How big somebody thinks it is.
+    /// Its estimated size.
     #[serde(default)]
     pub complexity: Option<Complexity>,
     /// Which agent; none is the configured default.
@@ -142,7 +142,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-pub const MOST_META: usize = 64;
+pub const MAX_META: usize = 64;
 
 impl TaskSpec {
     pub fn new(title: Title) -> Self {
@@ -175,15 +175,15 @@ impl TaskSpec {
     /// Checks the bounds that the fields alone cannot keep.
     pub fn check(&self) -> Result<(), FieldError> {
         let wrong = |field, why| Err(FieldError { field, why });
-        if self.meta.len() > MOST_META {
-            return wrong("meta", format!("{} entries, at most {MOST_META} are allowed", self.meta.len()));
+        if self.meta.len() > MAX_META {
+            return wrong("meta", format!("{} entries, at most {MAX_META} are allowed", self.meta.len()));
         }
         let Limits { seconds, idle_seconds, tokens, micro_usd } = self.limits;
         if [seconds, idle_seconds, tokens, micro_usd].contains(&Some(0)) {
             return wrong("limits", "a limit of 0 would stop every run at once".to_owned());
         }
-        if self.retry.retries > RetryPolicy::MOST_RETRIES {
-            return wrong("retry", format!("at most {} retries are allowed", RetryPolicy::MOST_RETRIES));
+        if self.retry.retries > RetryPolicy::MAX_RETRIES {
+            return wrong("retry", format!("at most {} retries are allowed", RetryPolicy::MAX_RETRIES));
         }
         if self.retry.backoff_seconds > RetryPolicy::LONGEST_BACKOFF_SECONDS {
             return wrong("retry", "a wait of more than a day is not allowed".to_owned());
@@ -229,7 +229,7 @@ pub struct TaskHistory {
 impl TaskHistory {
     /// A clean record: earlier failures do not count against the next attempt, and cause no wait. What the author
     /// wished stays.
-    pub fn forgive(&mut self) {
+    pub fn reset_failures(&mut self) {
         self.failures = 0;
         self.waits = 0;
         self.reason = None;

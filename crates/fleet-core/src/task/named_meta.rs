@@ -5,16 +5,16 @@ use super::{FieldError, MetaKey, MetaValue, Setup, TaskSpec};
 const EFFORT: &str = "fleet.effort";
 const ARGS: &str = "fleet.args";
 const SETUP: (&str, &str) = ("setup", "skip");
-/// Names that begin like this belong to codefleet.
-const OWN: &str = "fleet.";
+/// Names with this prefix are reserved for codefleet.
+const RESERVED_PREFIX: &str = "fleet.";
 
 /// Whether metadata of this name would mean a field of the task.
-pub fn has_own_field(name: &str) -> bool {
-    name == SETUP.0 || name.starts_with(OWN)
+pub fn is_field_name(name: &str) -> bool {
+    name == SETUP.0 || name.starts_with(RESERVED_PREFIX)
 }
 
 impl TaskSpec {
-    /// Sets an entry of the metadata, or the field that its name means; an empty value takes it away.
+    /// Sets an entry of the metadata, or the field that its name means; an empty value removes it.
     pub fn set_meta(&mut self, name: &str, value: &str) -> Result<(), FieldError> {
         match (name, value) {
             (EFFORT, "") => self.tuning.effort = None,

@@ -19,11 +19,11 @@ pub struct Spawn {
 }
 
 /// The default bound: tasks that agents add may add tasks once more.
-pub const USUAL_SPAWN_DEPTH: u32 = 2;
+pub const DEFAULT_SPAWN_DEPTH: u32 = 2;
 
 impl Default for Spawn {
     fn default() -> Self {
-        Self::of_a_person(USUAL_SPAWN_DEPTH)
+        Self::of_a_person(DEFAULT_SPAWN_DEPTH)
     }
 }
 

@@ -35,12 +35,11 @@ named! {
         /// Its run ended without a verdict, or failed and the policy tries again.
         Requeue = "requeue",
         Ask = "ask",
-        Answer = "answer",
         Hold = "hold",
         Release = "release",
         Cancel = "cancel",
         Retry = "retry",
-        /// A person has more to say about it, however it ended.
+        /// A person has more to say about it, however it ended, or answers its question.
         Reopen = "reopen",
     }
 }
@@ -54,10 +53,9 @@ arrows! {
     Running, Fail => Failed;
     Running, Requeue => Queued;
     Running, Ask => Waiting;
-    Waiting, Answer => Queued;
     Queued | Running | Waiting | Held | Failed, Cancel => Cancelled;
     Failed | Cancelled | Waiting | Held, Retry => Queued;
-    Done | Failed | Cancelled, Reopen => Queued;
+    Done | Failed | Cancelled | Waiting, Reopen => Queued;
 }
 
 impl TaskState {
@@ -81,7 +79,6 @@ impl TaskMove {
             Self::Fail => "failed",
             Self::Requeue => "queued again",
             Self::Ask => "made to wait",
-            Self::Answer => "answered",
             Self::Hold => "held",
             Self::Release => "released",
             Self::Cancel => "cancelled",

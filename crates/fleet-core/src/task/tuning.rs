@@ -1,7 +1,7 @@
 //! What a task asks of its agent beyond a model: how hard to think, and further arguments.
 //!
-//! Must never say which arguments are allowed: that is decided where a run starts, because anybody who can add a task can
-//! ask for any.
+//! Must never say which arguments are allowed: that is decided where a run starts, because anyone who can add a task
+//! can ask for any.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::task::FieldError;
 
 /// More arguments, or longer ones, are no longer a detail of a task.
-const MOST_ARGS: usize = 32;
+const MAX_ARGS: usize = 32;
 /// In bytes, all together.
 const LONGEST_ARGS: usize = 4_096;
 const LONGEST_EFFORT: usize = 32;
@@ -37,10 +37,10 @@ impl Tuning {
             let why = "one word is expected, such as low, medium, high or max, as the agent takes it";
             return Err(wrong("reasoning_effort", why.to_owned()));
         }
-        if self.args.len() > MOST_ARGS {
+        if self.args.len() > MAX_ARGS {
             return Err(wrong(
                 "extra_args",
-                format!("{} arguments, at most {MOST_ARGS} are allowed", self.args.len()),
+                format!("{} arguments, at most {MAX_ARGS} are allowed", self.args.len()),
             ));
         }
         if self.args.iter().map(String::len).sum::<usize>() > LONGEST_ARGS {
@@ -53,8 +53,8 @@ impl Tuning {
     }
 }
 
-/// The first argument that is not allowed by these patterns: an option must be one of them, exactly, before a `=`, or by
-/// a beginning that ends with `*`; what is no option must be the value of one that is allowed.
+/// The first argument that is not allowed by these patterns: an option must be one of them, exactly, before a `=`, or
+/// by a beginning that ends with `*`; an argument that is not an option must be the value of an allowed one.
 pub fn refused_arg<'a>(args: &'a [String], allowed: &[String]) -> Option<&'a str> {
     let mut before_is_option = false;
     for arg in args {

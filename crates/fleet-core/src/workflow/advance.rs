@@ -2,8 +2,8 @@
 
 use super::condition::Value;
 use super::{
-    Copies, Facts, MOST_PARTS, OnFailure, Part, PartMove, PartState, Results, Skip, Spec, Stage,
-    WorkflowMove, WorkflowState,
+    Copies, Facts, MAX_PARTS, OnFailure, Part, PartMove, PartState, Results, Skip, Spec, Stage, WorkflowMove,
+    WorkflowState,
 };
 
 /// One thing to do. Steps are done in their order, all of them in one transaction.
@@ -56,7 +56,7 @@ fn each(stage: usize, items: &[String]) -> Vec<Part> {
     let mut parts: Vec<Part> =
         numbered.map(|(number, item)| Part::new(stage, number, Some(item.clone()))).collect();
     if parts.is_empty() {
-        // A row that says why nothing happened, and that those who need the stage can see.
+        // A row that says why nothing happened, for the stages that need this one.
         parts.push(Part::new(stage, 1, None));
     }
     parts
@@ -87,8 +87,8 @@ impl Course<'_> {
         loop {
             let taken = self.steps.len();
             match self.doomed_by() {
-                Some(_) => self.wind_down(),
-                None => (0..self.spec.stages.len()).for_each(|stage| self.look_at(stage)),
+                Some(_) => self.stop_starting(),
+                None => (0..self.spec.stages.len()).for_each(|stage| self.advance_stage(stage)),
             }
             if self.steps.len() == taken {
                 break;
@@ -115,7 +115,7 @@ impl Course<'_> {
     }
 
     /// A stage that the workflow cannot do without has failed: nothing new is started.
-    fn wind_down(&mut self) {
+    fn stop_starting(&mut self) {
         for part in self.current() {
             match self.parts[part].state.get() {
                 PartState::Pending => self.take(WorkflowStep::Skip { part, why: Skip::Over }),
@@ -130,12 +130,12 @@ impl Course<'_> {
     }
 
     /// Starts or skips the parts of one stage, if all that it needs is over.
-    fn look_at(&mut self, stage: usize) {
+    fn advance_stage(&mut self, stage: usize) {
         let needs = &self.spec.stages[stage].needs;
         if !needs.iter().all(|need| self.is_stage_over(*need)) {
             return;
         }
-        let barred = needs.iter().any(|need| self.bars(*need));
+        let barred = needs.iter().any(|need| self.blocks_dependents(*need));
         if !self.is_expanded(stage) && !self.expand(stage, barred) {
             return;
         }
@@ -178,7 +178,7 @@ impl Course<'_> {
     fn expand(&mut self, stage: usize, barred: bool) -> bool {
         let Copies::EachOf(source) = self.spec.stages[stage].copies else { return false };
         let items: Vec<String> = if barred { Vec::new() } else { self.items(source) };
-        let room = MOST_PARTS.saturating_sub(self.current().len());
+        let room = MAX_PARTS.saturating_sub(self.current().len());
         if items.len() > room {
             let name = &self.spec.stages[source].name;
             let why = format!("{name} returned {} entries, and there is room for {room}", items.len());
@@ -244,7 +244,7 @@ impl Course<'_> {
     }
 
     /// Whether the stages that need this one cannot start.
-    fn bars(&self, stage: usize) -> bool {
+    fn blocks_dependents(&self, stage: usize) -> bool {
         let goes_on = self.spec.stages[stage].on_failure == OnFailure::Continue;
         self.of(stage).any(|part| match part.state.get() {
             PartState::Failed | PartState::Cancelled => !goes_on,

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::facts::FACTS;
-use super::{Copies, MOST_PARTS, MOST_STAGES, Returns, Spec, Stage, StageName, Start, placeholder};
+use super::{Copies, MAX_PARTS, MAX_STAGES, Returns, Spec, Stage, StageName, Start, placeholder};
 use crate::text::escaped;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub fn check(spec: &Spec) -> Vec<Flaw> {
         flaws.extend(needs(spec, at, stage));
     }
     if flaws.is_empty() {
-        flaws.extend(circle(spec));
+        flaws.extend(cycle_in(spec));
     }
     // What is upstream of a stage is known only when the needs are in order.
     if flaws.is_empty() {
@@ -75,9 +75,8 @@ fn overall(spec: &Spec) -> Vec<Flaw> {
     if spec.stages.is_empty() {
         flaws.push(flaw("stages", "there is no stage".to_owned()));
     }
-    if spec.stages.len() > MOST_STAGES {
-        flaws
-            .push(flaw("stages", format!("{} stages, at most {MOST_STAGES} are allowed", spec.stages.len())));
+    if spec.stages.len() > MAX_STAGES {
+        flaws.push(flaw("stages", format!("{} stages, at most {MAX_STAGES} are allowed", spec.stages.len())));
     }
     let mut first: BTreeMap<&str, usize> = BTreeMap::new();
     for (at, stage) in spec.stages.iter().enumerate() {
@@ -102,8 +101,8 @@ fn overall(spec: &Spec) -> Vec<Flaw> {
             Copies::Each(items) => items.len().max(1),
         })
         .fold(0, usize::saturating_add);
-    if known > MOST_PARTS {
-        flaws.push(flaw("stages", format!("they make {known} parts, at most {MOST_PARTS} are allowed")));
+    if known > MAX_PARTS {
+        flaws.push(flaw("stages", format!("they make {known} parts, at most {MAX_PARTS} are allowed")));
     }
     flaws
 }
@@ -132,7 +131,7 @@ fn needs(spec: &Spec, at: usize, stage: &Stage) -> Vec<Flaw> {
 }
 
 /// A cycle, with all its stages.
-fn circle(spec: &Spec) -> Option<Flaw> {
+fn cycle_in(spec: &Spec) -> Option<Flaw> {
     let mut open: Vec<usize> = spec.stages.iter().map(|stage| stage.needs.len()).collect();
     let mut free: Vec<usize> = (0..open.len()).filter(|at| open[*at] == 0).collect();
     let mut is_left = vec![true; open.len()];

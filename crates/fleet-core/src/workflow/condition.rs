@@ -107,6 +107,18 @@ impl Condition {
             .collect()
     }
 
+    /// What is the case when it does not hold, in words where there are plain ones.
+    pub fn unmet(&self) -> String {
+        let plain = self.0.split_whitespace().collect::<Vec<_>>().join(" ");
+        let stage = |end: &str| plain.strip_suffix(end).filter(|stage| !stage.contains([' ', '.', '(']));
+        let approve = [".approve == false", ".approve != true"].iter().find_map(|end| stage(end));
+        match (approve, stage(".approve").or_else(|| stage(".approve == true"))) {
+            (Some(stage), _) => format!("{stage} has no objections"),
+            (_, Some(stage)) => format!("{stage} did not approve"),
+            _ => format!("condition not met: {}", self.0),
+        }
+    }
+
     /// Whether it holds, with these values for its names.
     pub fn holds(&self, value: &dyn Fn(&str) -> Value) -> bool {
         parse::expression(&self.0).is_ok_and(|expression| evaluate(&expression, value).is_true())
@@ -148,6 +160,16 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn what_is_the_case_instead_is_told_in_words() {
+        let unmet = |text: &str| Condition::try_from(text.to_owned()).unwrap().unmet();
+        assert_eq!(unmet("review.approve == false"), "review has no objections", "also without a verdict");
+        assert_eq!(unmet("review.approve"), "review did not approve");
+        assert_eq!(unmet("a.files > 0"), "condition not met: a.files > 0");
+        let both = "a.ok and review.approve == false";
+        assert_eq!(unmet(both), format!("condition not met: {both}"));
+    }
 
     fn holds(text: &str) -> bool {
         Condition::try_from(text.to_owned()).unwrap().holds(&|name| match name {

@@ -21,7 +21,7 @@ pub(super) const FACTS: [(&str, &str); 9] = [
     ("ok", "whether all of it is done"),
     ("status", "completed, completed_no_changes, failed, cancelled or skipped"),
     ("approve", "whether the verdict approves"),
-    ("winner", "whom the verdict names"),
+    ("winner", "the stage that the verdict names"),
     ("scores", "scores.NAME: the points that the verdict gives"),
     ("files", "how many files git shows as changed"),
     ("commits", "how many commits git shows"),

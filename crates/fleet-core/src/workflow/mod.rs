@@ -25,13 +25,15 @@ pub use check::{Flaw, check};
 pub use condition::{Condition, ConditionError, Value};
 pub use facts::{Facts, Results};
 pub use part::{Part, PartMove, PartOf, PartState, Skip};
-pub use placeholder::{Placeholder, PlaceholderError, StageField, marked, placeholders};
+pub use placeholder::{
+    Placeholder, PlaceholderError, StageField, marked, meant_placeholder, placeholders, unknown_words,
+};
 pub use predict::{Prediction, predict};
 pub use record::{Tally, Workflow};
 pub use retry::{PartRetry, RetryPlan, plan_retry};
 pub use source::{Source, sources};
 pub use spec::{
-    Changes, Copies, LONGEST_PROMPT, MOST_PARTS, MOST_STAGES, OnConflict, OnFailure, Returns, Spec, Stage,
+    Changes, Copies, LONGEST_PROMPT, MAX_PARTS, MAX_STAGES, OnConflict, OnFailure, Returns, Spec, Stage,
     StageName, Start,
 };
 pub use state::{WorkflowMove, WorkflowState};

@@ -1,8 +1,8 @@
 //! The places in a stage's prompt that are filled in when it starts.
 //!
-//! Two ways to write the same: `{stage_0_summary}`, by the place of the stage, and `{review.summary}`, by its name. What
-//! is no such name stays as it is, braces and all. What is filled in is never looked at again, and what another agent
-//! wrote is set off, so that a reader can tell it from what the author of the workflow wants.
+//! Two ways to write the same: `{stage_0_summary}`, by the place of the stage, and `{review.summary}`, by its name.
+//! Anything else in braces stays as it is. What is filled in is never looked at again, and what another agent wrote is
+//! set off, so that a reader can tell it from what the author of the workflow wants.
 
 use std::fmt;
 use std::str::FromStr;
@@ -145,6 +145,32 @@ pub fn placeholders(spec: &Spec, template: &str) -> Vec<(String, Placeholder)> {
         }
     }
     found
+}
+
+/// The words in braces of a template that are no placeholders: they stay as they are, which is hardly meant. What else
+/// is in braces may be code.
+pub fn unknown_words(spec: &Spec, template: &str) -> Vec<String> {
+    let is_word = |name: &String| {
+        let is_letter = |c: char| c.is_ascii_lowercase() || c == '_';
+        name.len() > 2
+            && name.starts_with(is_letter)
+            && name.chars().all(|c| is_letter(c) || c.is_ascii_digit())
+    };
+    let is_stray = |name: &String| is_word(name) && Placeholder::read(spec, name) == Ok(None);
+    let mut unknown_words: Vec<String> = names(template).into_iter().filter(is_stray).collect();
+    unknown_words.dedup();
+    unknown_words
+}
+
+/// The placeholder that an unknown word probably stands for.
+pub fn meant_placeholder(spec: &Spec, stray: &str) -> Option<String> {
+    match stray {
+        "task" | "prompt" | "task_description" => Some("task_prompt".to_owned()),
+        "params" | "param" => None,
+        _ if spec.params.contains_key(stray) => Some(format!("params.{stray}")),
+        _ if spec.find(stray).is_some() => Some(format!("{stray}.summary")),
+        _ => None,
+    }
 }
 
 /// Every name in braces, as [`crate::template::fill`] would ask for it.

@@ -1,8 +1,8 @@
 //! How a workflow must end, said without any order of events.
 //!
 //! A second opinion on [`super::advance`], for all tests that play workflows through, here, in the store and with real
-//! processes. Only for workflows without copies and lists, that nobody cancels, and whose conditions ask for nothing but
-//! whether stages are ok: there the graph and the fates of the stages say everything.
+//! processes. Only for workflows without copies and lists that are not cancelled and whose conditions only ask whether
+//! stages are ok: there the graph and the fates of the stages say everything.
 
 use super::condition::Value;
 use super::{Facts, OnFailure, Part, PartState, Results, Skip, Spec, WorkflowState};

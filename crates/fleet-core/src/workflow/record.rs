@@ -13,7 +13,7 @@ use crate::transition::Current;
 /// How many parts are in each state; replaced ones do not count.
 pub type Tally = BTreeMap<PartState, u32>;
 
-/// A workflow that runs or ran. What it says lies apart, in its [`super::Spec`].
+/// A workflow that runs or ran. Its content is separate, in its [`super::Spec`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Workflow {
     pub id: WorkflowId,

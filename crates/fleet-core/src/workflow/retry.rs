@@ -5,7 +5,7 @@ use super::{Copies, Part, PartState, Skip, Spec};
 /// What becomes of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PartRetry {
-    /// Its task is tried again. One that never was a task waits again, and is looked at anew.
+    /// Its task is tried again. One that never was a task waits again, and is decided again.
     Retried { part: usize },
     /// It stays only as a record.
     Replaced { part: usize },

@@ -13,9 +13,9 @@ use crate::task::{AgentName, FieldError, ModelName};
 use crate::text::escaped;
 use crate::transition::{UnknownName, named};
 
-pub const MOST_STAGES: usize = 500;
+pub const MAX_STAGES: usize = 500;
 /// The most parts that it may come to, when stages with copies and lists are counted out.
-pub const MOST_PARTS: usize = 1_000;
+pub const MAX_PARTS: usize = 1_000;
 /// The longest prompt, in bytes, with the task, the parameters and its item filled in.
 pub const LONGEST_PROMPT: usize = 256 * 1024;
 
@@ -81,7 +81,7 @@ pub struct StageName(String);
 
 impl StageName {
     /// The longest one, in characters.
-    pub const LONGEST: usize = 64;
+    pub const MAX_LENGTH: usize = 64;
 
     pub fn as_str(&self) -> &str {
         &self.0
@@ -93,11 +93,15 @@ impl TryFrom<String> for StageName {
 
     fn try_from(text: String) -> Result<Self, FieldError> {
         let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-        if text.is_empty() || text.len() > Self::LONGEST || !text.chars().all(fits) || text.starts_with('-') {
+        if text.is_empty()
+            || text.len() > Self::MAX_LENGTH
+            || !text.chars().all(fits)
+            || text.starts_with('-')
+        {
             let why = format!(
                 "\"{}\" is not a stage's name: letters, digits, - and _, at most {}",
                 escaped(&text),
-                Self::LONGEST
+                Self::MAX_LENGTH
             );
             return Err(FieldError { field: "name", why });
         }
@@ -130,7 +134,7 @@ impl fmt::Display for StageName {
 pub enum Copies {
     /// One.
     One,
-    /// So many of the same: a competition.
+    /// A number of copies: a competition.
     Count(u32),
     /// One for each of these texts.
     Each(Vec<String>),
@@ -159,7 +163,7 @@ pub struct Stage {
     /// The stages that must be over first, by their place; in the order in which they are merged.
     #[serde(default)]
     pub needs: Vec<usize>,
-    /// What its agent is told, with places to fill in.
+    /// The prompt of its agent, with placeholders.
     pub prompt: String,
     /// Which agent; none is the configured default.
     #[serde(default)]

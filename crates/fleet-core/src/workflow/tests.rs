@@ -215,7 +215,7 @@ fn a_list_spreads_a_stage() {
     two.end(2, PartState::Done);
     assert!(two.shown().contains("join running"));
     assert!(play(&[]).shown().contains("join running"), "nothing to do is no failure");
-    let many = play(&["x"; MOST_PARTS]);
+    let many = play(&["x"; MAX_PARTS]);
     assert!(
         many.shown().starts_with("failed: plan done, join skipped: upstream, work-1 failed"),
         "{}",
@@ -325,6 +325,18 @@ fn prompts_and_conditions_may_only_look_back() {
     let mut stages = vec![stage("a", &[]), stage("b", &[0]), stage("c", &[])];
     stages[1].when = Some(Condition::try_from("a.okay and c.ok and d.ok and ok".to_owned()).unwrap());
     insta::assert_snapshot!(flaws(&spec(stages)).join("\n"));
+}
+
+#[test]
+fn words_in_braces_that_stand_for_nothing_are_found() {
+    let mut stages = vec![stage("review", &[]), stage("b", &[0])];
+    stages[1].prompt =
+        "{task} {task} {review} {unknown} {review.summary} {item} {a} {X} {json: 1} {task_prompt}".to_owned();
+    let spec = spec(stages);
+    let found = unknown_words(&spec, &spec.stages[1].prompt);
+    assert_eq!(found, ["task", "review", "unknown"]);
+    let meant: Vec<Option<String>> = found.iter().map(|word| meant_placeholder(&spec, word)).collect();
+    assert_eq!(meant, [Some("task_prompt".to_owned()), Some("review.summary".to_owned()), None]);
 }
 
 #[test]

@@ -17,7 +17,7 @@ use crate::{Engine, problems, runner};
 pub(crate) fn after(engine: &Engine, agent: &str) -> Outcome<ops::FailureSettings> {
     let config = engine.config()?;
     let fallback = config.fallback_for(agent);
-    // Which programs are there is looked for only if it matters: mostly nobody takes over.
+    // Which programs are there is looked for only if it matters: usually no agent takes over.
     let able = if fallback.is_empty() { BTreeSet::new() } else { runner::able(engine)? };
     let fallback = fallback.iter().filter_map(|name| name.parse::<AgentName>().ok());
     Ok(ops::FailureSettings {

@@ -1,4 +1,4 @@
-//! The model that an agent is told to use.
+//! The model that an agent is started with.
 //!
 //! Owns the order: what the task names, else what is set for this very agent, else none, which is the agent's own
 //! default. A model is looked up among the agent's aliases and compared with what it may use. Must never give an agent
@@ -22,7 +22,7 @@ pub enum Refused {
         model: String,
         allowed: Vec<String>,
     },
-    /// It is surely a model of somebody else.
+    /// It is certainly a model of another vendor.
     #[error("`{model}` is a model of {vendor}, and {agent} uses those of {provider}")]
     OtherVendor { agent: String, model: String, vendor: &'static str, provider: String },
 }

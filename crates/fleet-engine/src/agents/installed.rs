@@ -22,12 +22,15 @@ use crate::agent_env::{AgentEnv, agent_environment};
 use crate::environment::Environment;
 use crate::home::write_private;
 
-/// So long a program has to say its version. Some take seconds to start, and longer on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(15);
-/// A line that is no version is shown up to here.
-const LONGEST: usize = 60;
-/// More programs than anybody has agents.
-const MOST: usize = 100;
+/// How long a program may take to print its version. Some take seconds to start, and longer on a busy machine.
+const VERSION_TIMEOUT: Duration = Duration::from_secs(15);
+/// How much of a line that is not a version is shown.
+const MAX_SHOWN: usize = 60;
+/// More programs than a user has agents.
+const MAX_REMEMBERED: usize = 100;
+
+/// In place of the version of a program that is not asked for it.
+const NOT_ASKED: &str = "unknown";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Installed {
@@ -51,11 +54,13 @@ enum Told {
 
 /// Looks for all of these agents at once, and asks those that are there and were not asked before.
 pub async fn look(engine: &Engine, agents: &[(String, About)]) -> Vec<Option<Installed>> {
-    let known = Remembered::read(engine.home());
+    let known = Remembered::read(engine.home().root());
     let begin = |(name, about): &(String, About)| {
         let path = path(engine, &about.program)?;
         let told = match known.version(&path) {
             _ if about.program == Program::This => Told::Known(env!("CARGO_PKG_VERSION").to_owned()),
+            // An agent from the configuration may do anything when it is started.
+            _ if about.version_args.is_empty() => Told::Known(NOT_ASKED.to_owned()),
             Some(version) => Told::Known(version),
             None => Told::Asked(tokio::task::spawn_blocking(asking(question(engine, name, about, &path)))),
         };
@@ -73,7 +78,7 @@ pub async fn look(engine: &Engine, agents: &[(String, About)]) -> Vec<Option<Ins
             }
         });
     }
-    known.with(&found).write(engine.home());
+    known.with(&found).write(engine.home().root());
     found
 }
 
@@ -81,13 +86,13 @@ pub async fn look(engine: &Engine, agents: &[(String, About)]) -> Vec<Option<Ins
 fn question(engine: &Engine, agent: &str, about: &About, program: &Path) -> ProcessQuery {
     let set = engine.config().map(|config| config.variables_for(agent).set).unwrap_or_default();
     let rules = AgentEnv { vendor: &[], pass: &[], adapter: &[], set: &set, run: &[] };
-    let home = engine.home();
+    let home = engine.home().root();
     ProcessQuery {
         program: program.to_owned(),
         args: about.version_args.iter().map(OsString::from).collect(),
         env: agent_environment(engine.environment(), &rules),
         cwd: if home.is_dir() { home.to_owned() } else { PathBuf::from("/") },
-        patience: PATIENCE,
+        patience: VERSION_TIMEOUT,
     }
 }
 
@@ -107,7 +112,7 @@ fn version(answer: &str) -> String {
         parts.next().is_some_and(is_number) && parts.next().is_some_and(|part| part.starts_with(is_digit))
     };
     let line = answer.lines().next().unwrap_or_default().trim();
-    shortened(words.find(is_version).unwrap_or(line), LONGEST).into_owned()
+    shortened(words.find(is_version).unwrap_or(line), MAX_SHOWN).into_owned()
 }
 
 const fn is_digit(c: char) -> bool {
@@ -169,7 +174,8 @@ impl Remembered {
     fn with(&self, found: &[Option<Installed>]) -> Changed<'_> {
         let mut new = self.clone();
         for installed in found.iter().flatten() {
-            if let (Ok(version), Some(file)) = (&installed.version, Stamp::of(&installed.path)) {
+            let version = installed.version.as_ref().ok().filter(|version| *version != NOT_ASKED);
+            if let (Some(version), Some(file)) = (version, Stamp::of(&installed.path)) {
                 new.programs.insert(installed.path.clone(), Answer { file, version: version.clone() });
             }
         }
@@ -189,7 +195,7 @@ impl Changed<'_> {
         if *self.old == self.new || !home.is_dir() {
             return;
         }
-        if self.new.programs.len() > MOST {
+        if self.new.programs.len() > MAX_REMEMBERED {
             self.new.programs.clear();
         }
         if let Ok(bytes) = serde_json::to_vec(&self.new) {
@@ -216,7 +222,7 @@ mod tests {
         ] {
             assert_eq!(version(answer), told, "{answer}");
         }
-        assert!(version(&"x".repeat(500)).chars().count() <= LONGEST);
+        assert!(version(&"x".repeat(500)).chars().count() <= MAX_SHOWN);
     }
 
     #[test]

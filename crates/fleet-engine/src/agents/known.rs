@@ -1,4 +1,4 @@
-//! Whether anybody has heard of an agent. One that is known need not be installed here: another machine may have it.
+//! Whether an agent is known. One that is known need not be installed here: another machine may have it.
 
 use fleet_agents::Registry;
 use fleet_core::problem::{Outcome, Problem};
@@ -13,7 +13,7 @@ pub fn is_known(engine: &Engine, name: &str) -> Outcome<bool> {
     Ok(is_configured || engine.agents()?.find(name).is_some())
 }
 
-/// Refuses an agent that nobody has heard of: a task that names it would wait for ever.
+/// Refuses an unknown agent: a task that names it would wait forever.
 pub fn check_known(engine: &Engine, name: &str) -> Outcome<()> {
     if is_known(engine, name)? {
         return Ok(());
@@ -24,8 +24,8 @@ pub fn check_known(engine: &Engine, name: &str) -> Outcome<()> {
         .hint("describe one of your own with `fleet config edit`, even if only another machine has it"))
 }
 
-/// A warning for each agent that a setting names and nobody has heard of. Only a warning: what describes the agent may
-/// come later, or be in the configuration of another machine.
+/// A warning for each unknown agent that a setting names. Only a warning: what describes the agent may come later, or
+/// be in the configuration of another machine.
 pub fn unknown_in_setting(engine: &Engine, setting: &Setting) -> Outcome<Vec<String>> {
     let names = names(&engine.agents()?, engine.config()?);
     let unknown = named_by(setting).iter().filter(|name| !names.contains(name));

@@ -1,7 +1,7 @@
-//! Whether somebody seems to be logged in to an agent.
+//! Whether the user seems to be logged in to an agent.
 //!
-//! Only a sign: a key may have been withdrawn, and some systems keep what agents know in a place of their own that
-//! nobody else should look into. So its absence is never called "no".
+//! Only a sign: a key may have been revoked, and some systems keep logins in a key store that other programs should not
+//! read. So its absence is never called "no".
 
 use fleet_agents::{About, Program};
 use fleet_api::verbs::agents_list::{Login, LoginState};

@@ -65,14 +65,14 @@ pub(crate) fn registry(config: &Config, environment: &Environment) -> Outcome<Re
 
 /// A file that a setting names: at home, anywhere, or beside the configuration.
 pub(crate) fn file(engine: &Engine, path: &str) -> Outcome<PathBuf> {
-    Ok(engine.home().join(engine.environment().expanded(Path::new(path))?))
+    Ok(engine.home().root().join(engine.environment().expanded(Path::new(path))?))
 }
 
 /// Whose limits an agent has, in one word: agents with the same are paused together.
 pub fn account(engine: &Engine, agent: &str) -> Outcome<String> {
     let settings = engine.config()?.agent_settings(agent);
     let agents = engine.agents()?;
-    // An agent that is not known here is nobody else's.
+    // An agent that is not known here shares no account.
     let provider = agents.find(agent).map_or_else(|| agent.to_owned(), |known| known.about().provider.into());
     let provider = settings.provider.unwrap_or(provider);
     Ok(format!("{provider}:{}", settings.account.as_deref().unwrap_or(ACCOUNT)))

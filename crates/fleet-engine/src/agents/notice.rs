@@ -1,7 +1,7 @@
-//! What people are told once, before an agent works for them for the first time: that it will not ask.
+//! The notice that users see once, before an agent first works for them: that it will not ask.
 //!
-//! Owns when it is told again: a stamp in the home says up to which trust it was. Must never stand in the way of work:
-//! a stamp that cannot be written only means that it is told once more.
+//! Owns when it is shown again: a stamp in the home says up to which trust it was. Must never stand in the way of work:
+//! a stamp that cannot be written only means that it is shown once more.
 
 use std::fs;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ pub struct Notice {
 }
 
 impl Notice {
-    pub fn told(&self) {
+    pub fn mark_shown(&self) {
         if let Some(folder) = self.stamp.parent()
             && make_private(folder).is_ok()
         {
@@ -30,8 +30,8 @@ impl Notice {
     }
 }
 
-/// What is to be told before this agent works. Nothing if it is not here, may change nothing, is a part of codefleet, or
-/// if it was told before and is not trusted more by now.
+/// What is to be told before this agent works. Nothing if it is not here, may change nothing, is a part of codefleet,
+/// or if it was shown before and the agent is not trusted more since.
 pub fn notice(engine: &Engine, agent: &str) -> Outcome<Option<Notice>> {
     let agents = engine.agents()?;
     let Some(about) = agents.find(agent).map(Adapter::about) else { return Ok(None) };
@@ -40,7 +40,7 @@ pub fn notice(engine: &Engine, agent: &str) -> Outcome<Option<Notice>> {
     if !is_foreign || trust == Trust::ReadOnly {
         return Ok(None);
     }
-    let stamp = engine.home().join("notices").join(agent);
+    let stamp = engine.home().root().join("notices").join(agent);
     let told = fs::read_to_string(&stamp).ok().and_then(|word| Trust::parse(word.trim()));
     if told.is_some_and(|told| told >= trust) {
         return Ok(None);
@@ -99,11 +99,11 @@ mod tests {
         );
         assert!(first.text.contains("its own workspace"), "{}", first.text);
         assert_eq!(told("").as_ref(), Some(&first), "only what was told is known");
-        first.told();
+        first.mark_shown();
         assert_eq!(told(""), None);
         let second = told("agents.claude.trust = 'full'").unwrap();
         assert!(second.text.contains("`full`, which means: does anything"), "{}", second.text);
-        second.told();
+        second.mark_shown();
         assert_eq!((told("agents.claude.trust = 'full'"), told("")), (None, None));
     }
 

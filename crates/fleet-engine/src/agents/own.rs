@@ -21,6 +21,7 @@ pub(super) fn own(name: &str, program: String, settings: AgentSettings, known: &
             errors: settings.error_patterns,
         },
         provider: settings.provider,
+        version_args: settings.version_args,
         install: settings.install,
         login: settings.login,
     };

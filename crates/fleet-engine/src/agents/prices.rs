@@ -1,7 +1,7 @@
 //! The tables of prices: the user's own, over the one that comes with codefleet.
 //!
-//! Owns the format of both, which is the same. A wrong file of the user's is told with its place; it is never passed
-//! over, because every sum that people see would be another one.
+//! Owns the format of both, which is the same. An error in the user's file is reported with its line; it is never
+//! passed over, because every sum that people see would be another one.
 
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,7 @@ pub(crate) const PRICE_FILE: &str = "$FLEET_HOME/prices.toml";
 
 /// The user's file, which need not exist.
 pub fn price_file(engine: &Engine) -> PathBuf {
-    engine.home().join("prices.toml")
+    engine.home().root().join("prices.toml")
 }
 
 /// The first table that knows a model counts.

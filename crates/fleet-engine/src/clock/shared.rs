@@ -2,7 +2,7 @@
 //!
 //! The difference between the two clocks is measured when the store is opened and now and then afterwards; every moment
 //! that this process tells is corrected by it. Rejected: asking the server in each operation, which would cost each a
-//! trip to it, and would leave those who only compare moments (keepers, the reconciler) without an answer.
+//! trip to it, and would leave code that only compares times (keepers, the reconciler) without an answer.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -20,10 +20,10 @@ static SKEW: AtomicI64 = AtomicI64::new(0);
 
 /// Clocks drift by less than a second in this time.
 const RENEW: Duration = Duration::from_mins(5);
-/// How often this machine's clock is compared with its uptime, which tells when somebody sets the clock.
+/// How often this machine's clock is compared with its uptime, which shows when the clock was set.
 const RESYNC_INTERVAL: Duration = Duration::from_secs(5);
 /// A clock that is only being adjusted moves by less.
-const JUMP: u64 = 500;
+const CLOCK_JUMP_MILLIS: u64 = 500;
 
 pub(super) fn corrected(machine: Millis) -> Millis {
     Millis(machine.0.saturating_add(OFFSET.load(Ordering::Relaxed)))
@@ -34,7 +34,7 @@ pub(super) fn skewed(machine: Millis) -> Millis {
     Millis(machine.0.saturating_add(SKEW.load(Ordering::Relaxed)))
 }
 
-/// Sets the clock of this machine so many seconds ahead.
+/// Sets the clock of this machine ahead by this many seconds.
 #[cfg(test)]
 pub(super) fn skew(seconds: i64) {
     SKEW.store(seconds.saturating_mul(1_000), Ordering::Relaxed);
@@ -50,7 +50,7 @@ pub(crate) async fn follow(store: &Store) -> Result<(), StoreError> {
         let (mut looked, mut wall) = (uptime(), wall_at_start());
         loop {
             tokio::time::sleep(RESYNC_INTERVAL).await;
-            let was_set = wall_at_start().abs_diff(wall) > JUMP;
+            let was_set = wall_at_start().abs_diff(wall) > CLOCK_JUMP_MILLIS;
             if !was_set && uptime().saturating_sub(looked) < RENEW {
                 continue;
             }

@@ -18,7 +18,7 @@ const MINUTES: Duration = Duration::from_mins(10);
 /// Between two looks at a clock in a test, on a busy machine.
 const SLACK: u64 = 60_000;
 
-/// A machine whose clock is so many seconds ahead; the one of this process, from now on.
+/// A machine whose clock is ahead by this many seconds; the one of this process, from now on.
 fn machine(database: &Database, home: &Path, repo: &Repo, skew: i64) -> Engine {
     shared::skew(skew);
     let variables = [("FLEET_HOME", home.to_str().unwrap()), ("FLEET_STORE", database.url())];

@@ -64,7 +64,7 @@ impl EndOfRun {
         }
     }
 
-    /// Tells the store, and tries again until it answers. `None` means that somebody else has decided.
+    /// Tells the store, and tries again until it answers. `None` means that another process has decided.
     pub(crate) async fn record(&self, store: &Store, after: &ops::FailureSettings) -> Outcome<Option<Task>> {
         let mut pause = Duration::from_millis(100);
         let (jitter, mut caught_up) = (clock::entropy()?, false);

@@ -25,7 +25,7 @@ pub(crate) enum Saved {
 }
 
 impl Saved {
-    pub(super) fn but(skips: &git::Skips, unread: Option<&String>) -> Self {
+    pub(super) fn except(skips: &git::Skips, unread: Option<&String>) -> Self {
         if skips.is_a_loss() || unread.is_some() { Self::Incomplete } else { Self::All }
     }
 
@@ -84,11 +84,11 @@ fn take_snapshot(
     let checkout = workspace.checkout()?;
     let wanted = wanted(workspace, (&checkout, collected.staged.as_ref()), about, now);
     let snapshot = git::take_snapshot(&wanted)?;
-    Ok(Saved::but(&snapshot.skips, collected.unread.as_ref()))
+    Ok(Saved::except(&snapshot.skips, collected.unread.as_ref()))
 }
 
-/// Saves everything before the agent is asked to stop: an agent that is ending may clean up. Noted for those who wait
-/// for that; without the note they wait for the end.
+/// Saves everything before the agent is asked to stop: an agent that is ending may clean up. Noted for callers that
+/// wait for that; without the note they wait for the end.
 pub(crate) fn save_before_stop(
     workspace: &Workspace,
     run: RunId,
@@ -108,7 +108,7 @@ pub(crate) fn save_rest(
 ) -> Result<Saved, GitError> {
     let (checkout, run) = (workspace.checkout()?, run.to_string());
     let snapshot = git::take_snapshot_of_rest(&wanted(workspace, (&checkout, None), (&run, why), now))?;
-    Ok(snapshot.map_or(Saved::All, |snapshot| Saved::but(&snapshot.skips, None)))
+    Ok(snapshot.map_or(Saved::All, |snapshot| Saved::except(&snapshot.skips, None)))
 }
 
 pub(super) fn wanted<'a>(
@@ -121,7 +121,7 @@ pub(super) fn wanted<'a>(
     TakeSnapshot { checkout, run, why, at_seconds, exclude, max_file: None, staged }
 }
 
-/// Whether somebody has removed the folder, or put a link in its place: then there is nothing in it to be kept.
+/// Whether the folder was removed, or replaced by a link: then there is nothing in it to be kept.
 pub(crate) fn is_gone(workspace: &Workspace) -> bool {
     match std::fs::symlink_metadata(workspace.path()) {
         Ok(found) => !found.is_dir(),

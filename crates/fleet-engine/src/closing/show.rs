@@ -9,10 +9,10 @@ use fleet_host::git::{
 
 use super::save::{Saved, keep_others, left_branch, wanted};
 use crate::clock;
-use crate::keeper::stage::StageRun;
+use crate::keeper::prior_work::PriorWork;
 
 /// Cleaning a workspace of more files than this takes longer than writing a new one mostly does.
-const BULK: usize = 10_000;
+const MAX_CLEANED_FILES: usize = 10_000;
 
 /// What git shows of a run's work.
 #[derive(Debug, Default)]
@@ -22,14 +22,14 @@ pub(crate) struct Shown {
     pub(crate) saved: Saved,
     /// What people should know about where the work is.
     pub(crate) remarks: Vec<String>,
-    /// Whether somebody else has a branch of that name.
+    /// Whether a branch of that name exists that is not the task's.
     pub(crate) branch_taken: bool,
     pub(crate) commits: usize,
     pub(crate) files: usize,
     pub(crate) names: Names,
 }
 
-/// How much of the work is in safety after it was shown; `None` if it should be tried again.
+/// How much of the work is saved after it was published; `None` if it should be tried again.
 pub(crate) fn saved_in(shown: &Result<Shown, GitError>) -> Option<Saved> {
     match shown {
         Ok(shown) => Some(shown.saved.clone()),
@@ -44,8 +44,8 @@ pub(crate) fn show_nothing(workspace: &Workspace, base: &Oid) -> Option<Shown> {
     Some(Shown { is_empty: true, saved, ..Shown::default() })
 }
 
-/// Commits what the agent left uncommitted, puts everything in safety, brings the branch to the user and tells what
-/// there is now.
+/// Commits what the agent left uncommitted, saves everything, publishes the branch to the user's repository and returns
+/// what is there now.
 ///
 /// In this order: when the branch is published, or cannot be, a snapshot has everything. Until it has, everything stays
 /// where it is.
@@ -61,7 +61,7 @@ pub(crate) fn show(workspace: &Workspace, run: RunId, base: &Oid, message: &str)
     others?;
     let head = leftovers.head.clone().unwrap_or_else(|| collected.head.clone());
     let skips = snapshot.map(|snapshot| snapshot.skips).unwrap_or_default();
-    let saved = Saved::but(&skips, collected.unread.as_ref());
+    let saved = Saved::except(&skips, collected.unread.as_ref());
     let mut remarks = remarks(&leftovers, &collected, &saved);
     // An agent that detached its HEAD or made a branch of its own did its work there. The branch follows if that loses
     // nothing.
@@ -75,7 +75,7 @@ pub(crate) fn show(workspace: &Workspace, run: RunId, base: &Oid, message: &str)
         return Ok(Shown { is_empty, saved, remarks, branch_taken, ..Shown::default() });
     }
     let shown = compare(&checkout, base, work.target)?;
-    let bulk = if shown.files > BULK { Saved::Bulky } else { Saved::All };
+    let bulk = if shown.files > MAX_CLEANED_FILES { Saved::Bulky } else { Saved::All };
     Ok(Shown { saved: bulk.and(saved), remarks, branch_taken, ..shown })
 }
 
@@ -123,10 +123,10 @@ fn not_all_published(
 pub(crate) fn settle_empty_branch(
     workspace: &Workspace,
     base: &Oid,
-    stage: Option<&StageRun>,
+    prior: Option<&PriorWork>,
 ) -> Result<(), GitError> {
     let area = workspace.area();
-    if stage.is_some_and(|stage| !stage.is_known(area, base)) {
+    if prior.is_some_and(|prior| !prior.is_known(area, base)) {
         return workspace.publish(base, Compression::Quick).map(drop);
     }
     // A branch that is at the same commit and was not made by this task is a person's.
@@ -167,7 +167,7 @@ fn compare(checkout: &Checkout, base: &Oid, head: &Oid) -> Result<Shown, GitErro
 /// What becomes of a workspace that cannot be saved as a whole.
 pub(super) const KEPT: &str = "its folder is kept in worktrees/.kept of the fleet's home";
 
-/// Work that is not where everybody looks for it.
+/// Work that is not on its branch.
 fn remarks(leftovers: &Leftovers, collected: &Collected, saved: &Saved) -> Vec<String> {
     let mut remarks = Vec::new();
     if let Some(why) = &collected.unread {

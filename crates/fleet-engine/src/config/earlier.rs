@@ -1,4 +1,4 @@
-//! The variables of the Python `codefleet`, so that whoever comes from it need not change anything.
+//! The variables of the Python `codefleet`, so that its users need not change anything.
 //!
 //! Each is another name for one of our settings, in a layer below our own variables.
 

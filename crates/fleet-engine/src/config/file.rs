@@ -1,7 +1,7 @@
 //! Reading a configuration file: every value with its line, and every problem in it.
 //!
 //! Owns getting the text and walking the document. Must never stop at the first problem of a file that parses, and
-//! never trust its size or what it links to: a project's file comes from whoever wrote the repository.
+//! never trust its size or what it links to: a project's file comes from the authors of the repository.
 
 use std::path::Path;
 

@@ -17,7 +17,7 @@ pub(super) const NONE: &str = "none";
 pub(super) struct Key {
     pub(super) name: &'static str,
     pub(super) kind: Kind,
-    /// The value when no layer sets it, as somebody would type it.
+    /// The value when no layer sets it, as a user would type it.
     pub(super) default: Option<&'static str>,
     /// One line for the template and the documentation.
     pub(super) doc: &'static str,
@@ -55,7 +55,7 @@ pub(super) enum Unit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scope {
     Anywhere,
-    /// Every layer but the project's file: a repository must not decide this for those who clone it.
+    /// Every layer but the project's file: a repository must not decide this for its users.
     UserOnly,
     /// Every layer; but what a project's file says needs the user's consent, see [`crate::trust`].
     Consented,
@@ -103,12 +103,18 @@ impl Kind {
         }
     }
 
+    /// Whether a text is a duration that only a guess gives a unit: seconds for us, minutes for the user who typed it.
+    pub(super) fn lacks_unit(self, text: &str) -> bool {
+        let is_number = text.trim().parse::<u64>().is_ok_and(|number| number > 0);
+        is_number && matches!(self, Self::Quantity { unit: Unit::Milliseconds, .. })
+    }
+
     /// Whether a number without quotes means the same as one in quotes.
     pub(super) const fn takes_numbers(self) -> bool {
         matches!(self, Self::Quantity { unit: Unit::MicroDollars | Unit::Tokens, .. })
     }
 
-    /// The number that a value stands for. `none`, and what is not a number, have none.
+    /// The number of a value. `none`, and what is not a number, have none.
     pub(super) fn number(self, value: &Value) -> Option<u64> {
         match (self, value) {
             (_, Value::Integer(number)) => u64::try_from(*number).ok(),

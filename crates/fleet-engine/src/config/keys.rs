@@ -1,6 +1,6 @@
 //! Everything that can be configured: one row for each key.
 //!
-//! A row has the doc, the name, the field with its type, the default (as somebody would type it), the kind of its values,
+//! A row has the doc, the name, the field with its type, the default (as a user would type it), the kind of its values,
 //! and who may set it. A new key is one row here, and the code that uses it. A `*` in a name stands for the name of an
 //! agent, and at its end for the name of a variable.
 
@@ -118,6 +118,8 @@ sections! {
         "fallback" fallback: Vec<String> = "", List(AgentName), UserOnly;
         /// Colours in the output: `always`, `never`, or `auto` for terminals only.
         "color" color: Color = "auto", OneOf(&["auto", "always", "never"]), UserOnly;
+        /// The program that shows long output on a terminal; `auto` is `$PAGER`, else `less -FRX`; `cat` for none.
+        "pager" pager: String = "auto", Text(Plain), UserOnly;
         /// Whether commands that queue work start the runner if none is up.
         "autostart" autostart: bool = "true", Boolean, UserOnly;
         /// How many generations of tasks agents may add below one of your tasks; 0 for none.
@@ -162,7 +164,7 @@ sections! {
         // Never none: a run that prints without end must not fill the disk.
         "limits.log" log: u64 = "64MB", bytes(1_000, 100_000_000_000), Raising;
         /// How long an agent has to stop before it is killed.
-        // Short, because a project may set it, and whoever stops a run waits for it.
+        // Short, because a project may set it, and a user who stops a run waits for it.
         "limits.stop_grace" stop_grace: Duration = "5s", up_to(HOUR), Raising;
     }
 
@@ -249,6 +251,7 @@ policy! {
     "over_budget" = "give_up", "it reached its limit of tokens or money";
     "setup_failed" = "retry", "a set-up command failed";
     "workspace_failed" = "retry", "its workspace could not be created";
+    "workspace_refused" = "give_up", "its workspace cannot be made before you change something";
     "lost" = "retry", "its keeper disappeared";
     "untrusted" = "give_up", "the repository requests something that was not approved";
     "agent_missing" = "give_up", "its agent is not installed";
@@ -318,6 +321,8 @@ section! {
         "agents.*.error_patterns" error_patterns: Vec<(Reason, String)>, List(ErrorPattern), UserOnly;
         /// The context size of this agent's model, in tokens.
         "agents.*.context_limit" context_limit: Option<u64>, Integer { min: 1_000, max: 100_000_000 }, UserOnly;
+        /// Arguments with which an agent you define prints its version; it is not asked if empty.
+        "agents.*.version_args" version_args: Vec<String>, List(Argument), UserOnly;
         /// How to install an agent you define; shown if it is missing.
         "agents.*.install" install: Option<String>, Text(Plain), UserOnly;
         /// How to log in to an agent you define; shown if the login was rejected.

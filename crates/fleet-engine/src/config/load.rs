@@ -1,7 +1,7 @@
 //! Putting the layers on top of each other.
 //!
-//! Owns which layers there are and that the later one wins. Must never fail on what a later version may have
-//! named: a variable that nobody knows is a warning.
+//! Owns which layers there are and that the later one wins. Must never fail on what a later version may have named: an
+//! unknown variable is a warning.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt as _;
@@ -67,7 +67,7 @@ impl Layers {
         layers.defaults();
         layers.file(&ConfigFile::User(sources.user_file.clone()));
         if let Some(path) = &sources.project_file {
-            // Somebody whose home folder is a repository has one file for both, and it is their own.
+            // If the home folder is a repository, one file is both, and it counts as the user's.
             if !is_same_file(path, &sources.user_file) {
                 layers.file(&ConfigFile::Project(path.clone()));
             }
@@ -111,7 +111,7 @@ impl Layers {
     }
 
     /// What a project wants to allow beyond what the user does. It stays as it is, and is no reason to stop: the same
-    /// file is right for somebody who allows more.
+    /// file is right for a user who allows more.
     fn refused_to(&self, entry: &Entry, origin: &Origin) -> Option<String> {
         let Origin::Project { .. } = origin else { return None };
         let key = names::find(&entry.name).ok()?;
@@ -200,7 +200,7 @@ fn ports_problem(settings: &Settings) -> Option<Problem> {
         format!("no block of {block} ports fits from `ports.first` ({first}) to `ports.last` ({last})");
     let problem =
         Problem::new(Code::ConfigInvalid, message).hint("raise `ports.last`, or lower one of the others");
-    // The first that somebody set is to blame: the defaults go together.
+    // The first one that was set is reported: the defaults go together.
     let names = ["ports.last", "ports.first", "ports.block"];
     let mut origins = names.iter().filter_map(|name| Some(&settings.get(*name)?.origin));
     Some(match origins.find(|origin| **origin != Origin::Default) {

@@ -13,15 +13,22 @@ use super::{names, secret, suggest};
 
 /// Longer texts are cut in messages.
 const LONGEST_SHOWN: usize = 60;
+/// A duration without a unit.
+pub(super) fn without_unit(name: &str, text: &str) -> Problem {
+    let number = text.trim();
+    Problem::new(Code::ConfigInvalid, format!("`{name}` needs a unit: {number} what?"))
+        .hint(format!("write `{number}s`, `{number}m` or `{number}h`"))
+}
+
 /// A message about a section names at most this many of its keys.
-const MOST_KEYS_NAMED: usize = 10;
+const MAX_KEYS_NAMED: usize = 10;
 
 const AGENT_NAME: &str =
     "a name has up to 32 lower-case letters, digits, `-` and `_`, and begins with a letter or digit";
 
 pub(super) fn unknown_key(segments: &[&str]) -> Problem {
     let name = segments.join(".");
-    // Somebody who wrote `--config postgres://…?a=b` named the whole address a key.
+    // With `--config postgres://…?a=b` the whole address is taken for a key.
     let shown = quoted(&secret::redact(&names::written(segments)));
     Problem::new(Code::ConfigUnknownKey, format!("unknown key {shown}"))
         .hints(suggest::did_you_mean(&name, names::likely(&name)))
@@ -33,11 +40,11 @@ pub(super) fn section(name: &str) -> Problem {
     let inside: Vec<String> =
         names::likely(&start).filter(|key| key.starts_with(&start)).map(|key| format!("`{key}`")).collect();
     let problem = Problem::new(Code::ConfigUnknownKey, format!("{} is a section, not a key", quoted(name)));
-    let more = match inside.len().saturating_sub(MOST_KEYS_NAMED) {
+    let more = match inside.len().saturating_sub(MAX_KEYS_NAMED) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let named = inside.iter().take(MOST_KEYS_NAMED).cloned().collect::<Vec<_>>().join(", ");
+    let named = inside.iter().take(MAX_KEYS_NAMED).cloned().collect::<Vec<_>>().join(", ");
     let problem =
         if inside.is_empty() { problem } else { problem.hint(format!("its keys are {named}{more}")) };
     problem.hint("`fleet config show` lists the keys")

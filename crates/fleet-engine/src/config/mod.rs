@@ -1,9 +1,9 @@
 //! Layered configuration, where each value knows where it came from.
 //!
-//! Later layers win: default, the user's file (`$FLEET_HOME/config.toml`), the project's file
-//! (`.fleet/config.toml` in the work tree), `FLEET_*` variables, `--config KEY=VALUE` flags. What can be configured is
-//! the table in `keys.rs`. A project's file is written by whoever wrote the repository, so it may not set what is the
-//! user's own to decide, and nothing of it is shown unescaped.
+//! Later layers win: default, the user's file (`$FLEET_HOME/config.toml`), the project's file (`.fleet/config.toml` in
+//! the work tree), `FLEET_*` variables, `--config KEY=VALUE` flags. What can be configured is the table in `keys.rs`. A
+//! project's file comes from the authors of the repository, so it may not set what only the user may decide, and
+//! nothing of it is shown unescaped.
 //!
 //! Owns the files' format, the layering, and the messages about both. Must never read the process's environment
 //! itself, ask a human, or act on a setting.

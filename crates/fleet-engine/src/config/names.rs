@@ -116,7 +116,7 @@ fn set_by(key: &Key, suffix: &str) -> Option<String> {
     is_agent_name(&agent).then(|| format!("{head}.{agent}.{tail}"))
 }
 
-/// The names that somebody may have meant; wildcards are filled with what stands in their places.
+/// The names that the user may have meant; wildcards are filled with what stands in their places.
 pub(super) fn likely(given: &str) -> impl Iterator<Item = String> {
     let segment = |place| given.split('.').nth(place);
     let agent = segment(1).map(str::to_ascii_lowercase).filter(|agent| is_agent_name(agent));
@@ -124,8 +124,8 @@ pub(super) fn likely(given: &str) -> impl Iterator<Item = String> {
     keys::all().map(move |key| key.name_for(agent.as_deref().unwrap_or(PLACEHOLDER), &variable))
 }
 
-/// The variable of this key that somebody may have meant. An agent may have a `_` in its name, so what comes
-/// behind the name is counted from the end.
+/// The variable of this key that the user may have meant. An agent may have a `_` in its name, so what comes behind the
+/// name is counted from the end.
 fn likely_variable(key: &Key, given: &str) -> String {
     let agent = key.ends().and_then(|(_, tail)| {
         let behind = upper(tail).split('_').count();

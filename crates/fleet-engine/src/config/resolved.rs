@@ -83,7 +83,7 @@ impl Config {
         matches!(origin, Some(Origin::Environment { .. } | Origin::Flag))
     }
 
-    /// Whether the project's file says it, and nobody else after it.
+    /// Whether it comes from the project's file, and no later layer overrides it.
     pub(crate) fn is_of_project(&self, name: &str) -> bool {
         matches!(self.settings.get(name), Some(Setting { origin: Origin::Project { .. }, .. }))
     }

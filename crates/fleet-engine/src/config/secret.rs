@@ -1,13 +1,13 @@
 //! Values that may hold a password.
 //!
 //! Owns how such a value is shown: everything but the password. Must never give the whole value to anything that
-//! prints, logs or serialises; those who need it say [`Secret::revealed`].
+//! prints, logs or serialises; callers that need it use [`Secret::revealed`].
 
 use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-const HIDDEN: &str = "***";
+const MASK: &str = "***";
 
 /// A text whose passwords are hidden wherever it is shown.
 #[derive(Clone, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl fmt::Display for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.part {
             Part::Passwords => f.write_str(&redact(&self.text)),
-            Part::Whole => f.write_str(HIDDEN),
+            Part::Whole => f.write_str(MASK),
         }
     }
 }
@@ -70,13 +70,13 @@ pub(super) fn redact(address: &str) -> String {
     let Some((scheme, rest)) = address.split_once("://") else { return address.to_owned() };
     let query = rest.find('?').unwrap_or(rest.len());
     let mut shown = format!("{scheme}://");
-    // A password with a `?` in it, or a query with an `@`: nobody can tell where the secret ends.
+    // A password with a `?` in it, or a query with an `@`: it is unknown where the secret ends.
     if rest[query..].contains('@') {
-        return shown + HIDDEN;
+        return shown + MASK;
     }
     let end = rest[..query].rfind('@').unwrap_or(0);
     match rest[..end].split_once(':') {
-        Some((user, _)) => shown.extend([user, ":", HIDDEN, &rest[end..]]),
+        Some((user, _)) => shown.extend([user, ":", MASK, &rest[end..]]),
         None => shown.push_str(rest),
     }
     hide_parameters(&shown)
@@ -88,7 +88,7 @@ fn hide_parameters(address: &str) -> String {
         match piece.split_once('=') {
             Some((name, value)) if is_sensitive(name) => {
                 let separator = if value.ends_with('&') { "&" } else { "" };
-                shown.extend([name, "=", HIDDEN, separator]);
+                shown.extend([name, "=", MASK, separator]);
             }
             _ => shown.push_str(piece),
         }
@@ -131,7 +131,7 @@ mod tests {
     fn of_a_whole_secret_nothing_is_shown() {
         for text in ["", "hunter2", "https://host/hunter2"] {
             let secret = Secret::whole(text);
-            assert_eq!((secret.to_string().as_str(), secret.revealed()), (HIDDEN, text));
+            assert_eq!((secret.to_string().as_str(), secret.revealed()), (MASK, text));
             assert_eq!(
                 format!("{secret:?} {}", serde_json::to_string(&secret).unwrap()),
                 r#"Secret(***) "***""#

@@ -25,7 +25,7 @@ fn ends_with_segment(candidate: &str, given: &str) -> bool {
     candidate.strip_suffix(given).is_some_and(|rest| rest.ends_with(['.', '_']))
 }
 
-/// How many insertions, deletions, replacements and swaps of neighbours lie between two names.
+/// The edit distance of two names: insertions, deletions, replacements and swaps of neighbours.
 ///
 /// Names whose lengths differ by more than the limit are not measured: a file can hold very long ones.
 fn distance(left: &str, right: &str, limit: usize) -> usize {

@@ -1,4 +1,4 @@
-//! The file that somebody starts from who has none, made from the table of keys. Every line is a comment.
+//! The template of a new configuration file, made from the table of keys. Every line is a comment.
 
 use super::form::Form;
 use super::key::{Key, Kind};

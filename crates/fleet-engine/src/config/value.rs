@@ -33,7 +33,7 @@ pub(super) struct Mismatch {
 }
 
 impl Value {
-    /// The same value as something that shows itself whole, for those who asked to see the passwords.
+    /// The same value, shown with its passwords, for a user who asked for them.
     #[must_use]
     pub fn revealed(&self) -> Self {
         match self {
@@ -111,7 +111,7 @@ impl Value {
                 };
                 Ok(Self::List(items.iter().map(item).collect::<Result<_, _>>()?))
             }
-            (_, other) if is_hidden(kind) => Err(Mismatch::new(kind, sort_of(other))),
+            (_, other) if is_hidden(kind) => Err(Mismatch::new(kind, type_name(other))),
             (_, other) => Err(Mismatch::new(kind, described(other))),
         }
     }
@@ -222,12 +222,12 @@ fn described(value: &toml_edit::Value) -> String {
         toml_edit::Value::Integer(number) => format!("the number `{}`", number.value()),
         toml_edit::Value::Float(number) => format!("the number `{}`", number.value()),
         toml_edit::Value::Boolean(truth) => format!("`{}`", truth.value()),
-        other => sort_of(other).to_owned(),
+        other => type_name(other).to_owned(),
     }
 }
 
 /// Its type, without its value.
-fn sort_of(value: &toml_edit::Value) -> &'static str {
+fn type_name(value: &toml_edit::Value) -> &'static str {
     match value {
         toml_edit::Value::String(_) => "a string",
         toml_edit::Value::Integer(_) | toml_edit::Value::Float(_) => "a number",

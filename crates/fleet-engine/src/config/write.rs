@@ -76,6 +76,9 @@ fn checked(file: &ConfigFile, key: &Key, name: &str, text: &str) -> Outcome<(Val
     if key.scope == Scope::UserOnly && matches!(file, ConfigFile::Project(_)) {
         return Err(messages::user_only(name));
     }
+    if key.kind.lacks_unit(text) {
+        return Err(messages::without_unit(name, text));
+    }
     let value = Value::of(key, name, text)?;
     let written = value.to_toml().ok_or_else(|| Problem::new(Code::Internal, "there is nothing to write"))?;
     Ok((value, written))

@@ -13,7 +13,7 @@ use super::wire::{self, Reply};
 /// The way from inside a run to codefleet: its keeper answers.
 #[derive(Debug, Clone)]
 pub(crate) struct Door {
-    /// None, if nobody could tell where it is.
+    /// None if its place is unknown.
     path: Option<PathBuf>,
     /// The directory of questions that name none; the workspace of the run, if left out.
     at: Option<PathBuf>,
@@ -24,7 +24,7 @@ impl Door {
         Self { path, at }
     }
 
-    async fn through(&self, question: Question) -> Outcome<String> {
+    async fn send(&self, question: Question) -> Outcome<String> {
         let line = wire::line(&question)?;
         let path = self.path.as_deref().ok_or_else(nowhere)?;
         let stream = UnixStream::connect(path).await.map_err(|error| unreachable(path, &error))?;
@@ -42,7 +42,7 @@ impl Door {
 impl Client for Door {
     fn ask(&self, question: Question) -> Answering<'_> {
         let at = question.at.clone().or_else(|| self.at.clone());
-        Box::pin(self.through(Question { at, ..question }))
+        Box::pin(self.send(Question { at, ..question }))
     }
 }
 

@@ -15,7 +15,7 @@ use crate::Engine;
 use crate::caller::{Agent, Caller};
 use crate::scratch::{self, ClaimedTask};
 
-/// What nobody may learn who is not meant to.
+/// A secret that no other run may learn.
 const SECRET: &str = "xyzzy";
 
 /// A repository in which two agents work, one of which asks.
@@ -101,7 +101,7 @@ async fn it_does_not_prolong_itself() {
 #[tokio::test]
 async fn what_it_adds_is_bounded() {
     let world = World::new().await;
-    let flood = json!({ "text": "{\"title\":\"x\"}\n".repeat(ops::MOST_ADDED + 1) });
+    let flood = json!({ "text": "{\"title\":\"x\"}\n".repeat(ops::MAX_ADDED + 1) });
     let told = world.refused("task.import", flood).await;
     assert!(told.contains("at most 1000"), "{told}");
     let over = json!({ "text": "{\"title\":\"x\",\"state\":\"done\"}" });

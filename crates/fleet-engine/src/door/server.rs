@@ -23,15 +23,15 @@ use crate::Engine;
 use crate::home::Home;
 
 /// More than any agent needs at a time, and few enough to be held in memory with a line each.
-const MOST_CONNECTIONS: usize = 32;
-/// A client that neither asks nor takes its answer for so long is let go.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// How long those who wait for an answer are given to take the refusal, when the run ends.
-const FAREWELL: Duration = Duration::from_secs(2);
+const MAX_CONNECTIONS: usize = 32;
+/// A client that neither sends nor reads for this long is disconnected.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long waiting clients may take to read the refusal when the run ends.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 /// A process that has no more descriptors tries again after this.
 const RETRY_DELAY: Duration = Duration::from_millis(100);
 
-/// A door that is open. Nobody comes in any more once it is closed or dropped.
+/// A door that is open. It accepts no connection once it is closed or dropped.
 pub(crate) struct OpenDoor {
     path: PathBuf,
     is_closing: watch::Sender<bool>,
@@ -52,11 +52,11 @@ impl OpenDoor {
         &self.path
     }
 
-    /// Lets nobody in any more, and tells those who wait that the run is over.
+    /// Accepts no more connections, and tells waiting callers that the run is over.
     pub(crate) async fn close(mut self) {
         let _ = std::fs::remove_file(&self.path);
         self.is_closing.send_replace(true);
-        let _ = timeout(FAREWELL, &mut self.serving).await;
+        let _ = timeout(SHUTDOWN_TIMEOUT, &mut self.serving).await;
     }
 }
 
@@ -81,8 +81,8 @@ async fn serve(listener: UnixListener, service: Service) {
         tokio::select! {
             () = service.closed() => break,
             accepted = listener.accept() => match accepted {
-                Ok((stream, _)) if connections.len() < MOST_CONNECTIONS => {
-                    connections.spawn(service.clone().attend(stream));
+                Ok((stream, _)) if connections.len() < MAX_CONNECTIONS => {
+                    connections.spawn(service.clone().serve_client(stream));
                 }
                 Ok((stream, _)) => turn_away(stream),
                 Err(_) => sleep(RETRY_DELAY).await,
@@ -97,7 +97,7 @@ async fn serve(listener: UnixListener, service: Service) {
 /// Tells a client that there are too many, without waiting for it.
 fn turn_away(stream: UnixStream) {
     let problem =
-        Problem::new(Code::DoorClosed, format!("{MOST_CONNECTIONS} calls of this run are in progress"))
+        Problem::new(Code::DoorClosed, format!("{MAX_CONNECTIONS} calls of this run are in progress"))
             .hint("try again in a moment, and call `fleet` fewer times at once");
     if let (Ok(mut stream), Ok(line)) = (stream.into_std(), wire::line(&Reply::Problem(problem))) {
         let _ = stream.write_all(&line);
@@ -110,13 +110,13 @@ impl Service {
         let _ = self.closing.clone().wait_for(|is_closing| *is_closing).await;
     }
 
-    async fn attend(self, stream: UnixStream) {
+    async fn serve_client(self, stream: UnixStream) {
         let admitted = self.host.admit(&stream).await;
         let (reading, mut writing) = stream.into_split();
         let mut reader = BufReader::new(reading);
         loop {
             let asked = tokio::select! {
-                asked = timeout(PATIENCE, wire::read::<Question>(&mut reader)) => asked,
+                asked = timeout(IDLE_TIMEOUT, wire::read::<Question>(&mut reader)) => asked,
                 () = self.closed() => return,
             };
             let (reply, is_last) = match (&admitted, asked) {
@@ -135,7 +135,7 @@ impl Service {
         }
     }
 
-    /// The answer; `None` if nobody wants it any more.
+    /// The answer; `None` if the caller has left.
     async fn answer(
         &self,
         question: Question,
@@ -156,7 +156,7 @@ impl Service {
         });
         tokio::select! {
             done = work => done.unwrap_or_else(|error| Some(Err(Problem::new(Code::Internal, error.to_string())))),
-            () = hung_up(reader) => None,
+            () = until_disconnected(reader) => None,
             () = self.closed() => Some(Err(client::run_is_over())),
         }
     }
@@ -166,11 +166,11 @@ impl Service {
 async fn say(writing: &mut OwnedWriteHalf, reply: Outcome<String>) -> bool {
     let line = wire::line(&Reply::from(reply)).or_else(|problem| wire::line(&Reply::Problem(problem)));
     let Ok(line) = line else { return false };
-    matches!(timeout(PATIENCE, writing.write_all(&line)).await, Ok(Ok(())))
+    matches!(timeout(IDLE_TIMEOUT, writing.write_all(&line)).await, Ok(Ok(())))
 }
 
 /// Until the client has left. One that asks more before it has its answer is still there.
-async fn hung_up(reader: &mut BufReader<OwnedReadHalf>) {
+async fn until_disconnected(reader: &mut BufReader<OwnedReadHalf>) {
     if reader.fill_buf().await.is_ok_and(|more| !more.is_empty()) {
         std::future::pending::<()>().await;
     }

@@ -14,7 +14,7 @@ use crate::caller::{Agent, Caller};
 use crate::home::Home;
 use crate::scratch::{self, ClaimedTask};
 
-/// What nobody may learn who is not meant to.
+/// A secret that no other run may learn.
 const SECRET: &str = "xyzzy";
 
 /// Two repositories with a task at work in each, and one more that waits.

@@ -1,4 +1,4 @@
-//! What travels through the door: one question on a line, one reply on a line, both JSON.
+//! The protocol of the door: one question on a line, one reply on a line, both JSON.
 
 use std::io;
 

@@ -6,7 +6,6 @@ use fleet_core::project::{Project, match_project};
 use fleet_store::ops;
 
 use super::{Engine, common_dir};
-use crate::home::Home;
 use crate::{allowed, checkouts, problems};
 
 impl Engine {
@@ -22,7 +21,7 @@ impl Engine {
             return Ok(project.clone());
         }
         let likely = self.call(ops::LikelyProjects { checkout: checkout.clone() }).await?;
-        let seen = checkouts::sight(&checkout.common_dir, &likely).await?;
+        let seen = checkouts::repository_facts(&checkout.common_dir, &likely).await?;
         match found {
             Some(project) if project.root.is_none() && seen.root.is_none() => Ok(project),
             _ => {
@@ -45,15 +44,15 @@ impl Engine {
         if likely.is_empty() {
             return Ok(None);
         }
-        let seen = checkouts::sight(&checkout.common_dir, &likely).await?;
+        let seen = checkouts::repository_facts(&checkout.common_dir, &likely).await?;
         let Some(id) = match_project(&likely, &seen).project() else { return Ok(None) };
         let all = self.call(ops::ListProjects { place: checkout.place }).await?;
         let known = all.into_iter().find(|project| project.id == id);
         Ok(known.map(|project| Project { common_dir: checkout.common_dir, ..project }))
     }
 
-    /// A repository that another place has too is known here from now on. One that nobody has is not added, and one that
-    /// cannot be looked at, or where agents may not work, is nothing to a runner that also works for others.
+    /// A repository that another place has too is known here from now on. One that no other place has is not added.
+    /// Errors are ignored: a runner also works for other repositories.
     pub(crate) async fn join_project(&self) {
         // Runners are nowhere, so that only the user's own configuration counts.
         let Ok(here) = self.back() else { return };
@@ -81,8 +80,11 @@ impl Engine {
 
     /// Which home on which machine this is.
     pub(crate) fn place(&self) -> Outcome<String> {
-        let home = Home::new(&self.home);
-        home.place().map_err(|error| problems::io(home.root(), &error))
+        if let Some(place) = self.place.get() {
+            return Ok(place.clone());
+        }
+        let place = self.home.place().map_err(problems::at(self.home.root()))?;
+        Ok(self.place.get_or_init(|| place).clone())
     }
 
     /// The projects that this place has, or that no place is known to have.

@@ -83,9 +83,9 @@ impl Keeper<'_> {
         Tree { root, marker, keeper: Some(self.me.clone()), group: None }
     }
 
-    /// What the agent, or with no plan a set-up command or a check, sees of the world. Nobody is told where the fleet and
-    /// its store are. Commands see neither the door nor what is set for the agent: they run what the agent wrote, without
-    /// the agent's rules.
+    /// What the agent, or with no plan a set-up command or a check, sees of the world. The agent does not learn where
+    /// the fleet and its store are. Commands see neither the door nor what is set for the agent: they run what the
+    /// agent wrote, without the agent's rules.
     pub(super) fn environment(
         &self,
         prepared: &Prepared,
@@ -163,7 +163,7 @@ impl LaunchGroup {
         group
     }
 
-    /// Nobody must rely on a group that the agent is not in.
+    /// A group that the agent is not in must not be relied on.
     fn forget(&mut self) {
         if let Some(group) = self.tree.group.take() {
             group.remove();
@@ -184,7 +184,7 @@ impl Drop for LaunchGroup {
     fn drop(&mut self) {
         self.inside = None;
         if !self.has_agent {
-            // Nobody is in it, and nobody would ever look at it again.
+            // It is empty, and would never be looked at again.
             self.tree.group.as_ref().map(Group::remove);
         }
     }

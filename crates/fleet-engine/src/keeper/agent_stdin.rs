@@ -1,6 +1,6 @@
 //! The standard input of an agent.
 //!
-//! One thread writes, because a pipe that nobody reads blocks. What waits is bounded: the input of an agent that never
+//! One thread writes, because a pipe without a reader blocks. What waits is bounded: the input of an agent that never
 //! reads is closed.
 
 use std::io::{PipeWriter, Write as _};
@@ -8,7 +8,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
 /// At most this many writes wait.
-const MOST_WAITING: usize = 256;
+const MAX_WAITING: usize = 256;
 /// The writer needs little: what it writes is on the heap.
 const STACK: usize = 64 * 1024;
 
@@ -20,7 +20,7 @@ pub(super) struct AgentStdin {
 impl AgentStdin {
     pub(super) fn new(pipe: Option<PipeWriter>) -> std::io::Result<Self> {
         let Some(mut pipe) = pipe else { return Ok(Self { writes: None }) };
-        let (writes, waiting) = sync_channel::<Vec<u8>>(MOST_WAITING);
+        let (writes, waiting) = sync_channel::<Vec<u8>>(MAX_WAITING);
         thread::Builder::new().name("stdin".to_owned()).stack_size(STACK).spawn(move || {
             // An agent that has closed its input, or is gone, is heard of in other ways.
             while let Ok(bytes) = waiting.recv()
@@ -72,7 +72,7 @@ mod tests {
     fn the_input_of_an_agent_that_never_reads_is_closed() {
         let (reader, writer) = pipe().unwrap();
         let mut stdin = AgentStdin::new(Some(writer)).unwrap();
-        for _ in 0..=MOST_WAITING + 20 {
+        for _ in 0..=MAX_WAITING + 20 {
             stdin.write(vec![b'x'; 70_000]);
         }
         assert!(!stdin.is_open());

@@ -13,7 +13,7 @@ use super::prepare::Prepared;
 use super::{Keeper, checkout};
 
 /// An agent that never ends its calls must not fill the memory: the oldest are forgotten.
-const MOST_CALLS: usize = 64;
+const MAX_CALLS: usize = 64;
 
 #[derive(Debug)]
 pub(crate) struct Boundary {
@@ -66,7 +66,7 @@ impl Keeper<'_> {
 
 impl Boundary {
     /// What an event says about a step outside, in a sentence.
-    pub(super) fn crossed(&mut self, event: &AgentEvent) -> Option<String> {
+    pub(super) fn crossing(&mut self, event: &AgentEvent) -> Option<String> {
         match event {
             AgentEvent::WorksIn { directory } => {
                 let place = self.place(directory);
@@ -74,7 +74,7 @@ impl Boundary {
                 (!is_ours).then(|| format!("it works in {}, which is not its workspace", place.display()))
             }
             AgentEvent::ToolCall { id, name, files, .. } if is_editing(name) => {
-                if self.calls.len() >= MOST_CALLS {
+                if self.calls.len() >= MAX_CALLS {
                     self.calls.pop_front();
                 }
                 self.calls.push_back((id.clone(), files.clone()));
@@ -147,8 +147,8 @@ mod tests {
     }
 
     fn writes(boundary: &mut Boundary, file: &str) -> Option<String> {
-        assert_eq!(boundary.crossed(&call("Write", file)), None, "nothing is written yet");
-        boundary.crossed(&result(true))
+        assert_eq!(boundary.crossing(&call("Write", file)), None, "nothing is written yet");
+        boundary.crossing(&result(true))
     }
 
     #[test]
@@ -186,15 +186,15 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (mut boundary, file) = (boundary(dir.path(), Trust::Sandbox), dir.path().join("fleet/w2/a"));
         let file = file.display().to_string();
-        boundary.crossed(&call("Read", &file));
-        assert_eq!(boundary.crossed(&result(true)), None);
-        boundary.crossed(&call("edit", &file));
-        assert_eq!(boundary.crossed(&result(false)), None);
-        assert_eq!(boundary.crossed(&result(true)), None, "that call is over");
-        for _ in 0..10 * MOST_CALLS {
-            boundary.crossed(&call("edit", &file));
+        boundary.crossing(&call("Read", &file));
+        assert_eq!(boundary.crossing(&result(true)), None);
+        boundary.crossing(&call("edit", &file));
+        assert_eq!(boundary.crossing(&result(false)), None);
+        assert_eq!(boundary.crossing(&result(true)), None, "that call is over");
+        for _ in 0..10 * MAX_CALLS {
+            boundary.crossing(&call("edit", &file));
         }
-        assert_eq!(boundary.calls.len(), MOST_CALLS);
+        assert_eq!(boundary.calls.len(), MAX_CALLS);
     }
 
     #[test]
@@ -203,7 +203,7 @@ mod tests {
         let mut boundary = boundary(dir.path(), Trust::Full);
         let mut works_in = |name: &str| {
             let directory = dir.path().join(name).display().to_string();
-            boundary.crossed(&AgentEvent::WorksIn { directory })
+            boundary.crossing(&AgentEvent::WorksIn { directory })
         };
         assert_eq!((works_in("fleet/w1"), works_in("fleet/w1/sub")), (None, None));
         assert!(works_in("fleet/w2").unwrap().ends_with("fleet/w2, which is not its workspace"));

@@ -23,7 +23,7 @@ pub(super) struct Earlier {
     pub(super) base: Oid,
     /// Whether one came so far as to have a workspace. Before that, a branch that is not at its base is not its own.
     has_worked: bool,
-    /// Whether the branch was there, made by somebody else, whenever work should have gone to it.
+    /// Whether a foreign branch of this name was there whenever work should have gone to it.
     was_taken: bool,
 }
 
@@ -36,7 +36,11 @@ impl Earlier {
 
 impl Keeper<'_> {
     /// What the attempts before this one, newest first, did with this branch.
-    pub(super) async fn earlier_on(&self, branch: &str, before: &[Run]) -> Result<Option<Earlier>, Ending> {
+    pub(super) async fn earlier_attempts_on(
+        &self,
+        branch: &str,
+        before: &[Run],
+    ) -> Result<Option<Earlier>, Ending> {
         let on_it = || before.iter().filter(|run| run.branch.as_deref() == Some(branch));
         let worked = || on_it().filter(|run| run.workspace.is_some());
         let base = |run: &Run| Oid::parse(run.base.as_deref()?).ok();
@@ -49,8 +53,8 @@ impl Keeper<'_> {
         Ok(Some(earlier))
     }
 
-    /// Whether an attempt found a branch of somebody else. One that was lost has no result, and may have set the branch: its
-    /// place looks after its work.
+    /// Whether an attempt found a foreign branch of this name. One that was lost has no result, and may have set the
+    /// branch: its place looks after its work.
     async fn found_branch_taken(&self, run: RunId) -> Result<bool, Ending> {
         let detail = self.call(ops::GetRun { run }).await;
         let result = detail.map_err(|problem| Ending::Released(problem.to_string()))?.result;

@@ -24,9 +24,9 @@ use crate::clock;
 use crate::problems::chain;
 
 /// More notes of one attempt are not passed on.
-const MOST_NOTES: i64 = 20;
+const MAX_NOTES: i64 = 20;
 /// The notes of this many attempts are passed on.
-const MOST_ATTEMPTS: usize = 3;
+const MAX_EARLIER_ATTEMPTS: usize = 3;
 
 /// All that a [`Brief`] borrows.
 pub(super) struct Briefing<'t> {
@@ -126,8 +126,8 @@ impl Keeper<'_> {
     async fn left_by(&self, before: &[Run]) -> Earlier {
         let end = before.first().and_then(|run| run.detail.clone());
         let mut notes = Vec::new();
-        for run in before.iter().take(MOST_ATTEMPTS).rev() {
-            let wanted = ops::RunEventsOf { run: run.id, kinds: NOTE, limit: MOST_NOTES };
+        for run in before.iter().take(MAX_EARLIER_ATTEMPTS).rev() {
+            let wanted = ops::RunEventsOf { run: run.id, kinds: NOTE, limit: MAX_NOTES };
             for event in self.call(wanted).await.unwrap_or_default() {
                 if let Fact::RunNote { text } = event.fact {
                     notes.push(text);

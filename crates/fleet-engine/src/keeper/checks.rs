@@ -1,5 +1,5 @@
-//! The checks of a run: commands that have to succeed over what its agent left, one after the other, with one time limit
-//! and one log for all. The first that fails is the last that is run.
+//! The checks of a run: commands that must succeed on the agent's work, one after the other, with one time limit and
+//! one log for all. The first failure ends them.
 
 use fleet_core::outcome::{CheckExit, CheckResult, LONGEST_TAIL, StopCause};
 use fleet_core::run::StopKind;
@@ -14,13 +14,13 @@ use super::prepare::Prepared;
 use crate::clock;
 use crate::home::write_private;
 
-/// A receipt keeps this many lines of what its check printed.
+/// How many lines of its output a check result keeps.
 const TAIL: usize = 40;
 
 #[derive(Default)]
 pub(super) struct Checked {
     pub(super) receipts: Vec<CheckResult>,
-    /// Who did not wait for the rest of them.
+    /// What stopped the rest of them, if something did.
     pub(super) stopped: Option<StopCause>,
 }
 
@@ -32,7 +32,7 @@ impl Keeper<'_> {
         let deadline = Instant::now() + self.config.workspaces().check_time;
         let mut checked = Checked::default();
         for argv in checks {
-            match self.receipt(prepared, argv, deadline).await {
+            match self.run_check(prepared, argv, deadline).await {
                 Some(receipt) => checked.receipts.push(receipt),
                 None => checked.stopped = Some(self.stop_ordered()),
             }
@@ -44,8 +44,13 @@ impl Keeper<'_> {
         checked
     }
 
-    /// Runs one of them; nothing if somebody wants the whole run stopped.
-    async fn receipt(&self, prepared: &Prepared, argv: &[String], deadline: Instant) -> Option<CheckResult> {
+    /// Runs one of them; nothing if the whole run is to stop.
+    async fn run_check(
+        &self,
+        prepared: &Prepared,
+        argv: &[String],
+        deadline: Instant,
+    ) -> Option<CheckResult> {
         let (log, begun) = (self.folder.checks_log(), clock::uptime());
         // What the one before said is in the same log.
         let behind = end_of(&log);

@@ -20,7 +20,7 @@ use crate::stuck::LONGEST_STEP;
 /// How often the keeper looks for children that ended unnoticed.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// The output of a command that succeeded is in the log after this.
-const DRAIN: Duration = Duration::from_millis(100);
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(100);
 
 pub(super) enum Ran {
     Ended(Exit),
@@ -51,7 +51,7 @@ impl<'a> Command<'a> {
 }
 
 impl Keeper<'_> {
-    /// Runs a command in the workspace. What it leaves running when it succeeds goes on until somebody ends it.
+    /// Runs a command in the workspace. Processes that it leaves behind when it succeeds keep running.
     pub(super) async fn command(&self, prepared: &Prepared, command: Command<'_>) -> Result<Ran, String> {
         let launch = Launch {
             program: "/bin/sh".into(),
@@ -97,7 +97,7 @@ impl Keeper<'_> {
         // Its last words are in the pipe, perhaps, and belong into the message. What it left running may hold the pipe.
         let rest = async { while is_more(pump.pieces.recv().await.as_ref()) {} };
         if is_open {
-            let _ = timeout(if is_good { DRAIN } else { POLL_INTERVAL }, rest).await;
+            let _ = timeout(if is_good { DRAIN_TIMEOUT } else { POLL_INTERVAL }, rest).await;
         }
         Ok(ran)
     }

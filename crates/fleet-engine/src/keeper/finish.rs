@@ -13,7 +13,7 @@ use super::checks::Checked;
 use super::prepare::Prepared;
 use super::supervise::AgentEnd;
 use super::{Keeper, Left, RETRY_DELAY, blocking, journal};
-use crate::closing::{self, Case, EndOfRun, Saved, Shown, commit_message};
+use crate::closing::{self, Case, EndOfRun, Progress, Saved, Shown, commit_message};
 use crate::{clock, fault};
 
 impl Keeper<'_> {
@@ -27,7 +27,7 @@ impl Keeper<'_> {
         }
         let (workspace, base) = (Arc::clone(&prepared.workspace), prepared.base.clone());
         let look = self.bounded(blocking(move || closing::show_nothing(&workspace, &base)));
-        let (refused, nothing) = if seen.stopped.is_none() && prepared.workspace.is_soon_told() {
+        let (refused, nothing) = if seen.stopped.is_none() && prepared.workspace.is_quick_to_check() {
             // If there is nothing, everything is recorded at once, with the end.
             let nothing = look.await?;
             (nothing.is_none() && self.tell_exit(&mut untold).await, nothing)
@@ -76,14 +76,14 @@ impl Keeper<'_> {
     /// A branch without any work is only in the way; a retry makes it again. But where the work of others was merged
     /// for it, nothing else has that, and people are pointed to it.
     async fn settle_empty_branch(&self, prepared: &Prepared) -> Outcome<()> {
-        let (workspace, base, stage) =
-            (Arc::clone(&prepared.workspace), prepared.base.clone(), self.stage.clone());
+        let (workspace, base, prior) =
+            (Arc::clone(&prepared.workspace), prepared.base.clone(), self.prior_work.clone());
         // Neither is worth more than a try.
-        blocking(move || drop(closing::settle_empty_branch(&workspace, &base, stage.as_deref()))).await
+        blocking(move || drop(closing::settle_empty_branch(&workspace, &base, prior.as_ref()))).await
     }
 
     /// Tells the store what the agent said last and that it has ended, before anything is done to the branch: a machine
-    /// that has just woken up learns only now that the run was given to somebody else. Whether it was.
+    /// that has just woken up learns only now that another keeper has the run. Whether it was.
     ///
     /// A run whose agent never started goes to its end directly, and a store out of reach is asked again at the end.
     async fn tell_exit(&self, untold: &mut Untold) -> bool {
@@ -100,7 +100,8 @@ impl Keeper<'_> {
         matches!(refused, Err(StoreError::LeaseLost { .. } | StoreError::RunNotFound(_)))
     }
 
-    /// Ends without a word about a run that is somebody else's by now. So may be its branch: only a snapshot is safe.
+    /// Ends without recording anything, because another keeper has the run by now. So may be its branch: only a
+    /// snapshot is safe.
     async fn leave(&self, prepared: Prepared) -> Outcome<Left> {
         let (workspace, run, now) = (Arc::clone(&prepared.workspace), self.run.id, self.engine.now());
         let save = blocking(move || closing::save_all(&workspace, run, "the run was lost", now));
@@ -108,7 +109,7 @@ impl Keeper<'_> {
         self.give_back(prepared, Saved::attempted(saved)).await
     }
 
-    /// What the checks left in the workspace is nobody's work, and is kept all the same.
+    /// What the checks left in the workspace is not the agent's work, and is kept all the same.
     async fn save_rest(&self, prepared: &Prepared) -> Outcome<Option<Saved>> {
         let (workspace, run, now) = (Arc::clone(&prepared.workspace), self.run.id, self.engine.now());
         let saved = blocking(move || closing::save_rest(&workspace, run, "after the checks", now)).await?;
@@ -126,7 +127,9 @@ impl Keeper<'_> {
     /// Commits what was left and looks at what there is.
     async fn show(&self, prepared: &Prepared) -> Outcome<Result<Shown, GitError>> {
         let (workspace, base, run) = (Arc::clone(&prepared.workspace), prepared.base.clone(), self.run.id);
-        let message = commit_message(&self.task, &self.run.agent);
+        let is_stopped = self.orders.borrow().is_some();
+        let progress = if is_stopped { Progress::Stopped } else { Progress::Ended };
+        let message = commit_message(&self.task, &self.run.agent, progress);
         blocking(move || closing::show(&workspace, run, &base, &message)).await
     }
 
@@ -149,7 +152,7 @@ impl Keeper<'_> {
         Ok(self.bounded(tidied).await?.unwrap_or(Left::Workspace))
     }
 
-    /// Tells the store how the run ended. False: somebody else has decided.
+    /// Tells the store how the run ended. False: another process has decided.
     async fn record(&self, end: EndOfRun, mut untold: Untold) -> Outcome<bool> {
         // On a full disk the store, which may be elsewhere, still learns of it.
         let noted = end.note(&self.folder);

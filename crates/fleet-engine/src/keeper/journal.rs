@@ -1,7 +1,7 @@
 //! From what the agent prints to events in the store: in small batches, each exactly once.
 //!
-//! A batch names the piece of standard output that it was decoded from; the store takes it only if that piece
-//! follows the last one. Whoever goes on after a crash decodes again from there, and nothing is counted twice.
+//! A batch names the piece of standard output that it was decoded from; the store takes it only if that piece follows
+//! the last one. After a crash decoding resumes from there, and nothing is counted twice.
 
 mod status;
 
@@ -26,10 +26,10 @@ pub(crate) const LONGEST_LINE: usize = 1024 * 1024;
 /// The line that lists show.
 const LONGEST_ACTIVITY: usize = 200;
 /// More events of one run are only counted; the raw log has them.
-const MOST_EVENTS: usize = 50_000;
+const MAX_EVENTS: usize = 50_000;
 const RETRY_DELAY: Duration = Duration::from_secs(1);
 /// How often a store is tried that fails in another way than by being out of reach.
-const MOST_ATTEMPTS: u32 = 60;
+const MAX_STORE_FAILURES: u32 = 60;
 /// When this many events wait for the store, the agent waits, too.
 pub(super) const FULL: usize = 2_000;
 
@@ -56,7 +56,7 @@ pub(crate) struct Journal {
     tally: Tally,
     /// A lower bound of what it used.
     least: Totals,
-    /// What the store knows of that. It is no event, and may come from elsewhere than the output.
+    /// What the store knows of that. It is not an event, and need not come from the output.
     stored_totals: Totals,
     activity: Option<String>,
     status: AgentStatus,
@@ -71,14 +71,14 @@ pub(crate) struct Heard {
     pub(crate) final_text: Option<String>,
     pub(crate) question: Option<String>,
     pub(crate) failure: Option<Failure>,
-    /// When the provider lets the account go on, as far as it was told.
+    /// When the provider's limit on the account ends, as far as the agent said so.
     pub(crate) limited_until: Option<Millis>,
     /// Whether anything came from its model, or at least from its provider.
     pub(crate) has_begun: bool,
 }
 
 impl Journal {
-    /// For a run of which the store has so much.
+    /// For a run whose events the store has up to here.
     pub(crate) fn new(run: RunId, attempt: i64, decoder: Box<dyn Decoder>, stored: Stored) -> Self {
         Self {
             run,
@@ -112,7 +112,7 @@ impl Journal {
     }
 
     /// The same for a process whose output comes after that of another in the log.
-    pub(crate) fn behind(mut self, position: u64) -> Self {
+    pub(crate) fn after_position(mut self, position: u64) -> Self {
         self.skip_to(position, Millis(0));
         self
     }
@@ -163,13 +163,13 @@ impl Journal {
         self.status.is_over
     }
 
-    /// Why there is no sense in waiting for the agent, if there is none.
+    /// Why waiting for the agent makes no sense, if it does not.
     pub(crate) fn hopeless(&mut self) -> Option<(Reason, String)> {
         self.status.hopeless.take()
     }
 
     /// Takes what the agent printed. `false` says that it only tries again what its provider refuses, which some agents
-    /// do for ever: that is no sign of work.
+    /// do forever: that does not count as work.
     pub(crate) fn push(&mut self, stream: Stream, bytes: &[u8], now: Millis) -> bool {
         let (retries, others) = (self.status.retries, self.status.others);
         self.with_lines(stream, now, |lines, each| lines.push(bytes, each));
@@ -270,7 +270,7 @@ impl Journal {
     fn event(&mut self, event: AgentEvent, now: Millis, is_new: bool) {
         self.tally.count(&event);
         self.status.observe(&event, now);
-        if let Some(text) = self.boundary.as_mut().and_then(|boundary| boundary.crossed(&event)) {
+        if let Some(text) = self.boundary.as_mut().and_then(|boundary| boundary.crossing(&event)) {
             let reason = Reason::OutsideWorkspace;
             self.facts.push((now, Fact::Agent(AgentEvent::Error { reason, text: text.clone() })));
             self.status.hopeless = Some((reason, text.clone()));
@@ -280,7 +280,7 @@ impl Journal {
             self.activity = Some(shortened(activity, LONGEST_ACTIVITY).into_owned());
         }
         let Some(fact) = event.fact(|when| moment(when, now)).filter(|_| is_new) else { return };
-        if self.kept >= MOST_EVENTS {
+        if self.kept >= MAX_EVENTS {
             self.omitted += 1;
             return;
         }
@@ -317,7 +317,7 @@ impl Journal {
 /// Stores a batch, and tries again as long as that can help. A batch that is given up leaves a gap, behind which the
 /// store takes no more: so only a lost run gives up at once.
 pub(crate) async fn store(store: Store, batch: ops::AppendRunEvents) -> Result<(), StoreError> {
-    let mut left = MOST_ATTEMPTS;
+    let mut left = MAX_STORE_FAILURES;
     loop {
         let Err(error) = store.call(batch.clone()).await else { return Ok(()) };
         let is_final = matches!(

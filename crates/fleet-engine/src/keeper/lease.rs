@@ -1,4 +1,4 @@
-//! Holding on to the run: renews the lease and listens for those who want it stopped.
+//! Holding on to the run: renews the lease and listens for requests to stop.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::runner::any_signal;
 /// The newest order, if any.
 pub(super) type Orders = watch::Receiver<Option<Order>>;
 
-/// How many messages waited for the run when somebody last looked.
+/// How many messages waited for the run at the last look.
 pub(super) type Waiting = watch::Receiver<i64>;
 
 /// A failed renewal is tried again after this: the store may be restarting.
@@ -39,7 +39,7 @@ impl Lease {
     }
 }
 
-/// What the holder of a run hears.
+/// What the holder of a run is asked to do.
 pub(super) struct Hold {
     pub(super) orders: Orders,
     pub(super) waiting: Waiting,
@@ -47,7 +47,7 @@ pub(super) struct Hold {
 }
 
 impl Hold {
-    /// Passes on that somebody wants the run stopped, found out beside the renewals.
+    /// Passes on a request to stop the run that was found outside the renewals.
     pub(super) fn heard(&self, stop: Option<StopRequest>) {
         if let Some(stop) = stop {
             tell_order(&self.tell, Order::Stop(stop));
@@ -116,7 +116,7 @@ async fn renew(store: &Store, lease: Lease) -> Result<ops::Renewed, StoreError> 
 
 fn tell_order(tell: &watch::Sender<Option<Order>>, order: Order) {
     tell.send_if_modified(|current| {
-        let is_new = order.beats(current.as_ref());
+        let is_new = order.supersedes(current.as_ref());
         if is_new {
             *current = Some(order);
         }

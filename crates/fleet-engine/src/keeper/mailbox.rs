@@ -16,7 +16,7 @@ use super::{Keeper, RETRY_DELAY};
 use crate::clock;
 
 /// At most this many of the newest messages are looked at: twice as many as may wait.
-const MOST_MESSAGES: i64 = 40;
+const MAX_MESSAGES: i64 = 40;
 
 pub(super) struct Mailbox {
     store: Store,
@@ -49,11 +49,11 @@ impl Mailbox {
         }
     }
 
-    /// What the agent does not know in this conversation, oldest first. Without it there is no sense in beginning: it may
-    /// be all that this run is for.
+    /// What the agent does not know in this conversation, oldest first. Without it the agent need not start: it may be
+    /// all that this run is for.
     pub(super) async fn open(&mut self, talk: &Talk, before: &[Run]) -> Result<Vec<Message>, String> {
         let unknown = |error: StoreError| format!("what people said to it: {error}");
-        let known = ops::TaskMessages { task: self.task, limit: MOST_MESSAGES };
+        let known = ops::TaskMessages { task: self.task, limit: MAX_MESSAGES };
         let known = self.store.call(known).await.map_err(unknown)?;
         // Looking is cheaper than taking, and mostly there is nothing.
         let is_news = known.iter().any(|message| message.receipts.seen.is_none());
@@ -97,7 +97,7 @@ impl Mailbox {
     }
 
     /// These were given to the agent's input.
-    pub(super) fn gave(&mut self, seqs: Vec<i64>) {
+    pub(super) fn mark_delivered(&mut self, seqs: Vec<i64>) {
         self.last = seqs.last().copied().unwrap_or(self.last);
         self.given.extend(&seqs);
         self.record(Receipt::Delivered, seqs);
@@ -146,8 +146,8 @@ async fn persistently<O: Op + Clone>(store: &Store, op: O) -> Result<O::Out, Sto
     }
 }
 
-/// Whether something that an agent has seen is told once more. A new conversation has none of it; one that goes on may
-/// not have what was said since the last good end: the run may have failed before its agent acted on it.
+/// Whether the agent gets a message again that it has seen. A new conversation has none of it; one that goes on may not
+/// have what was said since the last good end: the run may have failed before its agent acted on it.
 fn is_told_again(message: &Message, talk: &Talk, before: &[Run]) -> bool {
     let mut unfinished = before.iter().take_while(|run| run.state != RunState::Succeeded);
     message.receipts.seen.is_some()

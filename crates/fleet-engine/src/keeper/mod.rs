@@ -19,6 +19,8 @@ pub(crate) mod journal;
 mod lease;
 mod mailbox;
 mod prepare;
+pub(crate) mod prior_tasks;
+pub(crate) mod prior_work;
 mod prompt;
 mod pump;
 pub(crate) mod setup;
@@ -60,6 +62,7 @@ use crate::stuck::{Guard, LONGEST_STEP};
 use crate::{Engine, agents, allowed, checkouts, clock, fault, problems};
 use lease::{Hold, Lease, Orders};
 use prepare::Prepared;
+use prior_work::PriorWork;
 use stage::StageRun;
 
 /// An unreachable store is asked again after this.
@@ -87,6 +90,7 @@ struct Keeper<'e> {
     run: Run,
     task: Task,
     stage: Option<Arc<StageRun>>,
+    prior_work: Option<PriorWork>,
     project: Project,
     me: Identity,
     /// The slots of its runner.
@@ -104,7 +108,7 @@ pub async fn run(engine: &Engine, ticket: Ticket) -> Outcome<()> {
 }
 
 async fn keep(engine: &Engine, ticket: Ticket) -> Outcome<()> {
-    let home = Home::new(engine.home());
+    let home = engine.home().clone();
     // Looked up before this process enters the control group of its own run.
     engine.check_outside()?;
     // Its runner has the store open, and joins what many keepers write.
@@ -113,7 +117,7 @@ async fn keep(engine: &Engine, ticket: Ticket) -> Outcome<()> {
         clock::shared::follow(engine.store().await?).await.map_err(problems::store)?;
     }
     fault::point(engine, "keeper-begins").await;
-    // A second keeper of the same run, or one that comes after somebody has tidied up, has nothing to do.
+    // A second keeper of the same run, or one that comes after the run was tidied up, has nothing to do.
     let Some(mark) = Mark::set(&home, ticket.run)? else { return Ok(()) };
     process::become_subreaper();
     let guard = Guard::of_this_process().map_err(internal)?;
@@ -122,8 +126,10 @@ async fn keep(engine: &Engine, ticket: Ticket) -> Outcome<()> {
     if detail.run.attempt != ticket.attempt || detail.run.state != RunState::Preparing {
         return mark.remove();
     }
-    let Some(task) = detail.task else { return mark.remove() };
+    let Some(task) = detail.task.clone() else { return mark.remove() };
     let stage = patiently(engine, async || StageRun::of(engine, &task).await).await?.map(Arc::new);
+    let prior_work = async || PriorWork::of(engine, &detail, stage.as_ref()).await;
+    let prior_work = patiently(engine, prior_work).await?;
     let store = engine.store().await?.clone();
     let (span, until) = (engine.config()?.runner().lease, detail.run.lease_until);
     let hold = lease::hold(store.clone(), Lease { run: ticket.run, attempt: ticket.attempt, span, until })?;
@@ -142,6 +148,7 @@ async fn keep(engine: &Engine, ticket: Ticket) -> Outcome<()> {
                 run: detail.run,
                 task,
                 stage,
+                prior_work,
                 project: detail.project,
                 me: mark.me.clone(),
                 slots: ticket.slots,
@@ -226,7 +233,7 @@ pub(crate) fn checkout_of(common_dir: &Path) -> PathBuf {
     common_dir.parent().filter(|_| is_git).unwrap_or(common_dir).to_owned()
 }
 
-/// The sign that a run is at work here, or that somebody has to tidy up after it.
+/// The file that says that a run is at work here or still has to be tidied up.
 struct Mark {
     me: Identity,
     path: PathBuf,
@@ -244,11 +251,11 @@ impl Mark {
             lock.write(&serde_json::to_vec(&me)?)?;
             Ok(Some(Self { me, path: path.clone(), lock }))
         };
-        set().map_err(|error| problems::io(&path, &error))
+        set().map_err(problems::at(&path))
     }
 
     fn remove(self) -> Outcome<()> {
-        std::fs::remove_file(&self.path).map_err(|error| problems::io(&self.path, &error))?;
+        std::fs::remove_file(&self.path).map_err(problems::at(&self.path))?;
         drop(self.lock);
         Ok(())
     }
@@ -294,8 +301,8 @@ impl Keeper<'_> {
         OpenDoor::open(engine, &self.home, self.run.id, host).map_err(|error| error.to_string())
     }
 
-    /// Something that would hold the run's slot for ever if it hung. What waits for the store, for the agent or for a
-    /// command of the user's has bounds of its own, or none on purpose.
+    /// Work that would hold the run's slot forever if it hung. What waits for the store, for the agent or for a command
+    /// of the user's has bounds of its own, or none on purpose.
     async fn bounded<T>(&self, work: impl Future<Output = T>) -> T {
         self.guard.within(LONGEST_STEP);
         let done = work.await;
@@ -322,7 +329,7 @@ impl Keeper<'_> {
         self.stage.as_ref().map_or(&[], |stage| stage.checks())
     }
 
-    /// What somebody ordered, as the end of the run.
+    /// The end of a run that was ordered to stop.
     fn ordered_ending(&self) -> Option<Ending> {
         match &*self.orders.borrow() {
             Some(Order::Stop(stop)) => Some(match stop.kind {

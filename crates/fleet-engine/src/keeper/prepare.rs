@@ -12,7 +12,7 @@ use fleet_host::{copy, ports};
 use fleet_store::ops;
 
 use super::branch::branch_of;
-use super::stage::{Joined, Unmerged};
+use super::prior_work::{Joined, Unmerged};
 use super::{Keeper, blocking, checkout, setup};
 use crate::problems::chain;
 use crate::trust::ProjectWishes;
@@ -50,6 +50,11 @@ struct Beginning {
     unmerged: Vec<Unmerged>,
 }
 
+/// Why there is no workspace: whether another try could help decides what happens next.
+const fn reason(needs_a_person: bool) -> Reason {
+    if needs_a_person { Reason::WorkspaceRefused } else { Reason::WorkspaceFailed }
+}
+
 /// A run that goes back to the queue through no fault of its task.
 fn released(error: impl std::fmt::Display) -> Ending {
     Ending::Released(error.to_string())
@@ -60,7 +65,7 @@ fn failed(reason: Reason) -> impl Fn(&dyn std::fmt::Display) -> Ending {
 }
 
 /// An earlier attempt that is over gets this long to give its workspace back.
-const RELEASE_PATIENCE: Duration = Duration::from_secs(30);
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(30);
 const RELEASE_POLL: Duration = Duration::from_millis(100);
 
 impl Keeper<'_> {
@@ -73,7 +78,7 @@ impl Keeper<'_> {
         let mut beginning = self.start_at(&branch, &before).await?;
         fault::point(self.engine, "keeper-looked").await;
         // Recorded before there is a branch: a retry after a crash knows the branch for ours.
-        self.know(self.plan(&branch, &beginning.base)?).await?;
+        self.record_prepared(self.plan(&branch, &beginning.base)?).await?;
         fault::point(self.engine, "keeper-planned").await;
         if self.wait_for_release(&before).await? {
             beginning = self.begin_again(&branch, &before, &beginning).await?;
@@ -89,7 +94,7 @@ impl Keeper<'_> {
         fault::point(self.engine, "keeper-opened").await;
         let path = workspace.path().display().to_string();
         // Recorded before a commit can be made in it: a retry knows the branch for ours by that.
-        let known = self.know(ops::Prepared { workspace: Some(path), ..Default::default() });
+        let known = self.record_prepared(ops::Prepared { workspace: Some(path), ..Default::default() });
         let (known, equipped) = tokio::join!(known, self.equip(workspace, skips_setup));
         known?;
         let Equipped { workspace, ports, copied } = equipped?;
@@ -124,7 +129,7 @@ impl Keeper<'_> {
     /// Waits while a workspace of an attempt before is not given back: what is in it may not be on the branch yet. Whether
     /// there was one.
     async fn wait_for_release(&self, before: &[Run]) -> Result<bool, Ending> {
-        let (mut left, mut has_waited) = (RELEASE_PATIENCE, false);
+        let (mut left, mut has_waited) = (RELEASE_TIMEOUT, false);
         while let Some(place) = self.unreleased(before).await? {
             if self.orders.borrow().is_some() {
                 return Ok(has_waited);
@@ -163,13 +168,13 @@ impl Keeper<'_> {
     ) -> Result<Beginning, Ending> {
         let again = self.start_at(branch, before).await?;
         if again.base != first.base {
-            self.know(self.plan(branch, &again.base)?).await?;
+            self.record_prepared(self.plan(branch, &again.base)?).await?;
         }
         Ok(again)
     }
 
-    /// Opens the workspace. `None` if the branch has come or gone since somebody looked: whoever ends the attempt before may
-    /// set it late, and remove one that has no work.
+    /// Opens the workspace. `None` if the branch has come or gone since: the end of the attempt before may set it late,
+    /// or remove one without work.
     async fn open(
         &self,
         branch: &str,
@@ -240,14 +245,14 @@ impl Keeper<'_> {
         )
     }
 
-    /// A retry goes on where the earlier attempt stopped. A branch of that name that no attempt made is somebody's.
+    /// A retry goes on where the earlier attempt stopped. A branch of that name that no attempt made is the user's.
     async fn start_at(&self, branch: &str, before: &[Run]) -> Result<Beginning, Ending> {
         let (area, directory) = (self.area(), checkout(&self.project));
-        let earlier = self.earlier_on(branch, before).await?;
+        let earlier = self.earlier_attempts_on(branch, before).await?;
         let (name, rev) = (branch.to_owned(), self.task.spec.base.as_ref().map(ToString::to_string));
         // Where a person has said where to begin, that counts.
-        let stage = self.stage.clone().filter(|_| rev.is_none());
-        let broken = |error: git::GitError| Ending::Failed(Reason::WorkspaceFailed, chain(&error));
+        let prior = self.prior_work.clone().filter(|_| rev.is_none());
+        let broken = |error: git::GitError| Ending::Failed(reason(error.needs_a_person()), chain(&error));
         let look = move || -> Result<Beginning, Ending> {
             git::check_safe(&directory).map_err(broken)?;
             git::open_vault(&area.repo, &area.vault).map_err(broken)?;
@@ -256,15 +261,19 @@ impl Keeper<'_> {
                     let why = format!("there is a branch {name} already, and this task did not make it");
                     return Err(Ending::Failed(Reason::BranchTaken, why));
                 };
-                let unmerged = stage.map_or(Ok(Vec::new()), |stage| stage.unmerged(&area, &tip));
+                let unmerged = prior.map_or(Ok(Vec::new()), |prior| prior.unmerged(&area, &tip));
                 let (base, unmerged) = (earlier.base, unmerged.map_err(broken)?);
                 return Ok(Beginning { start: StartAt::Continue, base, borrowed: Vec::new(), unmerged });
             }
             let alone = |commit| Joined { commit, of: Vec::new(), unmerged: Vec::new() };
-            let Joined { commit: base, of: borrowed, unmerged } = match (rev, stage) {
-                (Some(rev), _) => alone(git::resolve_commit(&area.repo, &rev).map_err(broken)?),
-                (None, Some(stage)) => stage.join(&area)?,
-                (None, None) => alone(git::head_commit(&area.repo).map_err(broken)?),
+            let joined = match (rev, prior) {
+                (Some(rev), _) => Some(alone(git::resolve_commit(&area.repo, &rev).map_err(broken)?)),
+                (None, Some(prior)) => prior.join(&area)?,
+                (None, None) => None,
+            };
+            let Joined { commit: base, of: borrowed, unmerged } = match joined {
+                Some(joined) => joined,
+                None => alone(git::head_commit(&area.repo).map_err(broken)?),
             };
             Ok(Beginning { start: StartAt::New(base.clone()), base, borrowed, unmerged })
         };
@@ -276,12 +285,11 @@ impl Keeper<'_> {
         if self.run.attempt <= 1 {
             return Ok(Vec::new());
         }
-        let filter = ops::RunFilter { task: Some(self.task.id), ..Default::default() };
-        let runs = self.call(ops::ListRuns { filter, limit: MOST_ATTEMPTS }).await.map_err(released)?;
+        let runs = self.call(ops::ListRuns::of_task(self.task.id)).await.map_err(released)?;
         Ok(runs.into_iter().map(|row| row.run).filter(|run| run.id != self.run.id).collect())
     }
 
-    async fn know(&self, prepared: ops::Prepared) -> Result<(), Ending> {
+    async fn record_prepared(&self, prepared: ops::Prepared) -> Result<(), Ending> {
         let (run, attempt, now) = (self.run.id, self.run.attempt, self.engine.now());
         let stop = self.call(ops::PrepareRun { run, attempt, prepared, now }).await.map_err(released)?;
         self.hold.heard(stop);
@@ -325,7 +333,7 @@ impl Keeper<'_> {
     }
 }
 
-/// Whether the branch was made or removed after somebody looked where to begin.
+/// Whether the branch was made or removed since the start was chosen.
 fn has_changed(area: &Area, open: &Open) -> bool {
     let is_there = git::branch_commit(&area.repo, &open.branch).map(|tip| tip.is_some());
     is_there.is_ok_and(|is_there| is_there != matches!(open.start, StartAt::Continue))
@@ -339,9 +347,6 @@ fn refusal(area: &Area, open: &Open, error: &WorkspaceError) -> Ending {
     // Looked at only now, because it costs as much as there are branches.
     match git::branch_conflict(&area.repo, &open.branch) {
         Ok(Some(why)) if matches!(open.start, StartAt::New(_)) => Ending::Failed(Reason::BranchTaken, why),
-        _ => Ending::Failed(Reason::WorkspaceFailed, chain(error)),
+        _ => Ending::Failed(reason(error.needs_a_person()), chain(error)),
     }
 }
-
-/// More attempts at one task than anybody makes.
-const MOST_ATTEMPTS: i64 = 100;

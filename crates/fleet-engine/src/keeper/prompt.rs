@@ -187,8 +187,8 @@ impl Prompt<'_> {
     }
 }
 
-/// A template of somebody's own with what it has forgotten at its end: an agent that is not told its task, or what a
-/// person has to add, would work on something else.
+/// A user's own template, with what it lacks added at its end: an agent that is not told its task, or what a person has
+/// to add, would work on something else.
 fn whole<'t>(template: &'t str, needed: &[&str]) -> Cow<'t, str> {
     let missing = needed.iter().filter(|name| !template.contains(**name));
     missing.fold(Cow::Borrowed(template), |text, name| format!("{}\n\n{name}", text.trim_end()).into())

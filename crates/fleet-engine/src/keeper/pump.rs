@@ -1,7 +1,7 @@
-//! From the agent's pipes to the disk, and on to whoever decodes them.
+//! Copies the agent's pipes to the disk, and on to the decoder.
 //!
-//! One thread for each pipe: a read blocks, and what was read is on disk before anybody looks at it. The channel
-//! is short, so an agent that floods is slowed down by its own pipe instead of filling memory.
+//! One thread for each pipe: a read blocks, and what was read is on disk before it is decoded. The channel is short, so
+//! an agent that floods is slowed down by its own pipe instead of filling memory.
 
 use std::io::{ErrorKind, Read, Write};
 use std::thread;
@@ -22,7 +22,7 @@ const STACK: usize = 128 * 1024;
 pub(super) enum Piece {
     /// Bytes, in the order of the stream.
     Bytes(Stream, Vec<u8>),
-    /// The pipe was closed by everybody who held it.
+    /// All holders of the pipe have closed it.
     End,
 }
 
@@ -70,13 +70,13 @@ fn read<R: Read>(source: Source<R>, tell: &mpsc::Sender<Piece>) {
     let _ = tell.blocking_send(Piece::End);
 }
 
-/// A full disk must not stop the agent, nor lose what it says to those who listen: the log goes on when there is
-/// room again, and the keeper's end still reaches the store.
+/// A full disk must not stop the agent, nor lose its output for the decoder: the log goes on when there is room again,
+/// and the keeper's end still reaches the store.
 fn pass_on(stream: Stream, bytes: Vec<u8>, log: &mut CappedLog, tell: &mpsc::Sender<Piece>) {
     if bytes.is_empty() {
         return;
     }
     let _ = log.write_all(&bytes);
-    // Nobody listens any more once the keeper has given up on the rest of the output.
+    // There is no listener once the keeper has given up on the rest of the output.
     let _ = tell.blocking_send(Piece::Bytes(stream, bytes));
 }

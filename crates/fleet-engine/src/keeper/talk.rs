@@ -51,7 +51,7 @@ impl Talk {
         serde_json::from_slice(&plain::read(&folder.talk()).ok()?).ok()
     }
 
-    /// Whether the agent learns of it. A new conversation whose id nobody has told it is like any other.
+    /// Whether the agent learns of it. A new conversation without a given id is like any other.
     pub(super) fn is_told_by(&self, plan: &LaunchPlan) -> bool {
         let Self::New(id) = self else { return true };
         let words = plan.args.iter().chain(plan.env.iter().map(|(_, value)| value));
@@ -80,8 +80,8 @@ pub(super) struct Here<'a> {
 }
 
 impl Here<'_> {
-    /// Whether the agent can go on here with a conversation that it had in an earlier run. On another machine it cannot;
-    /// and in another workspace only if it does not go back to the first, which may be somebody else's by now.
+    /// Whether the agent can go on here with a conversation that it had in an earlier run. On another machine it
+    /// cannot; and in another workspace only if it does not go back to the first, which another run may have by now.
     fn has_that_of(&self, earlier: &Run) -> bool {
         let is_same_place = || earlier.workspace.as_deref().map(Path::new) == Some(self.workspace);
         earlier.place == self.run.place && (self.resumes == Resumes::Anywhere || is_same_place())

@@ -30,7 +30,7 @@ impl Tally {
         Self { pricing, price, ..Self::default() }
     }
 
-    /// Takes an event that may tell of use.
+    /// Takes an event that may report usage.
     pub(super) fn count(&mut self, event: &AgentEvent) {
         match event {
             AgentEvent::Model { model } if self.price.is_none() => {
@@ -59,7 +59,7 @@ impl Tally {
         }
     }
 
-    /// What the money is counted at because nobody knows the price of the model, with the name of that if it has told one.
+    /// The assumed price if that of the model is unknown, with the name of the model if the agent has told one.
     pub(super) fn guess(&self) -> Option<(&Price, Option<&str>)> {
         let is_guessed = self.price.is_none() && self.untold().1 != Tokens::default();
         let fallback = self.pricing.fallback.as_ref().filter(|_| is_guessed)?;

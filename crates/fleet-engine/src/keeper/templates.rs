@@ -9,7 +9,7 @@ use crate::problems::chain;
 use crate::trust::{ProjectFile, ProjectWishes, Trust};
 
 /// Longer ones are a mistake.
-const LONGEST: u64 = 256 * 1024;
+const MAX_BYTES: u64 = 256 * 1024;
 
 /// One template for each kind of beginning.
 pub(super) struct Templates {
@@ -37,8 +37,8 @@ impl Templates {
         Ok(Self { task, resume, of_project })
     }
 
-    /// That the user agreed to what was read of the project. Somebody may have written to its files since that was
-    /// looked at before the workspace was made.
+    /// That the user agreed to what was read of the project. Its files may have changed since that check, which was
+    /// before the workspace was made.
     pub(super) fn check_trust(&self, home: &Path, project: &str) -> Result<(), String> {
         let asked = ProjectWishes::of_files(project, self.of_project.clone());
         match Trust::new(home).uncovered(&asked) {
@@ -76,12 +76,12 @@ fn read_inside(root: &Path, parts: &[&str]) -> Result<Option<String>, String> {
     }
     let read = || -> std::io::Result<String> {
         let mut text = String::new();
-        plain::open(&path)?.take(LONGEST + 1).read_to_string(&mut text)?;
+        plain::open(&path)?.take(MAX_BYTES + 1).read_to_string(&mut text)?;
         Ok(text)
     };
     let text = read().map_err(|error| format!("the template {}: {}", path.display(), chain(&error)))?;
-    if text.len() as u64 > LONGEST {
-        return Err(format!("the template {} is longer than {LONGEST} bytes", path.display()));
+    if text.len() as u64 > MAX_BYTES {
+        return Err(format!("the template {} is longer than {MAX_BYTES} bytes", path.display()));
     }
     Ok(Some(text))
 }

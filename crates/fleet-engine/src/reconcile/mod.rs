@@ -1,9 +1,9 @@
 //! Repairs what a crash left on this machine.
 //!
-//! Owns the runs of this home whose keepers are gone: their agents are ended, their work is put in safety, their
-//! tasks go on. Looking takes no arguments and knows no history: the start of a runner and every later look are the same
-//! path, and any number of processes may do it at once. Acting is a process for each run (`repairs`), because what
-//! stopped a keeper may stop whoever comes after it. Must never touch a run whose keeper is alive and well.
+//! Owns the runs of this home whose keepers are gone: their agents are ended, their work is saved, their tasks go on.
+//! Looking takes no arguments and knows no history: the start of a runner and every later look are the same path, and
+//! any number of processes may do it at once. Acting is a process for each run (`repairs`), because what stopped a
+//! keeper may stop its repair, too. Must never touch a run whose keeper is alive and well.
 
 mod renewal;
 mod repairs;
@@ -38,16 +38,16 @@ const STARTING: Duration = Duration::from_secs(10);
 /// A run elsewhere may be overdue by this many leases: its own machine checks first.
 const ELSEWHERE: u32 = 2;
 /// A keeper that is killed is gone at once, unless the machine is very busy.
-const KILL_PATIENCE: Duration = Duration::from_secs(10);
+const KILL_TIMEOUT: Duration = Duration::from_secs(10);
 /// Runners have more to do than to wait for a store that does not answer.
-const STORE_PATIENCE: Duration = Duration::from_secs(10);
+const STORE_TIMEOUT: Duration = Duration::from_secs(10);
 /// What is said of a run that no keeper has worked on.
 const NEVER_BEGAN: &str = "no keeper began to work on it";
 
 /// What one look found.
 #[derive(Debug, Default)]
 pub struct Look {
-    /// Runs that need somebody to act for their keepers, which are gone.
+    /// Runs whose keepers are gone, and which need a repair.
     pub due: Vec<RunId>,
     /// What could not be looked at, with a sentence each.
     pub trouble: Vec<String>,
@@ -77,8 +77,8 @@ pub struct Reconciler<'e> {
 
 impl<'e> Reconciler<'e> {
     pub fn new(engine: &'e Engine) -> Outcome<Self> {
-        let home = Home::new(engine.home());
-        let place = home.place().map_err(|error| problems::io(home.root(), &error))?;
+        let home = engine.home().clone();
+        let place = home.place().map_err(problems::at(home.root()))?;
         Ok(Self { engine, home, place, late: BTreeMap::new() })
     }
 
@@ -125,7 +125,7 @@ impl<'e> Reconciler<'e> {
         Ok(!self.is_at_work_elsewhere(run).await?)
     }
 
-    /// A keeper that stays stopped after its run was given up elsewhere would keep its workspace for ever: it is killed.
+    /// A keeper that stays stopped after its run was given up elsewhere would keep its workspace forever: it is killed.
     fn is_stopped(&mut self, run: RunId) -> Outcome<bool> {
         let Some(keeper) = keeper_at(&self.home, run).filter(Identity::is_stopped) else {
             self.late.remove(&run);
@@ -137,7 +137,7 @@ impl<'e> Reconciler<'e> {
     /// Whether a process holds the lock of a run: its keeper, or a repair.
     fn is_kept(&self, run: RunId) -> Outcome<bool> {
         let path = self.home.live_run(run);
-        Exclusive::is_held(&path).map_err(|error| problems::io(&path, &error))
+        Exclusive::is_held(&path).map_err(problems::at(&path))
     }
 
     /// The runner that claimed it is about to start its keeper, or has just done so.
@@ -145,7 +145,7 @@ impl<'e> Reconciler<'e> {
         if clock::now().since(run.created_at) > STARTING {
             return Ok(false);
         }
-        let up = registry::up(&self.home).map_err(|error| problems::io(&self.home.runners(), &error))?;
+        let up = registry::up(&self.home)?;
         Ok(up.iter().any(|runner| runner.name == run.runner))
     }
 
@@ -163,7 +163,7 @@ impl<'e> Reconciler<'e> {
         let known = || serde_json::from_str(run.keeper.as_deref()?).ok();
         let Some(keeper) = marked.or_else(known) else { return Ok(true) };
         if !keeper.is_alive() {
-            // It is not who holds the lock: somebody acts for it, and renews.
+            // It is not who holds the lock: a repair acts for it, and renews.
             return Ok(false);
         }
         // One that is stopped cannot renew, and may hold its run locked in the store.
@@ -172,8 +172,8 @@ impl<'e> Reconciler<'e> {
         Ok(is_at_fault && keeper.signal(Signal::KILL).unwrap_or(false))
     }
 
-    /// Whether the lease of a run can be renewed. A store that refuses everybody is no fault of the keeper, which will find
-    /// out by itself when that is over.
+    /// Whether the lease of a run can be renewed. A store that refuses every process is not the keeper's fault, which
+    /// notices by itself when that is over.
     async fn can_renew(&self, run: &Run) -> Outcome<bool> {
         let lease = self.engine.config()?.runner().lease;
         let renewal = ops::RenewLease { run: run.id, attempt: run.attempt, lease, now: clock::now() };
@@ -185,7 +185,7 @@ impl<'e> Reconciler<'e> {
         }
     }
 
-    /// Whether a keeper has been late for a lease's time, which then begins anew.
+    /// Whether a keeper has been late for a lease's time, which then restarts.
     fn is_late_for_long(&mut self, run: RunId) -> Outcome<bool> {
         let (uptime, lease) = (clock::uptime(), self.engine.config()?.runner().lease);
         let since = *self.late.entry(run).or_insert(uptime);
@@ -196,13 +196,13 @@ impl<'e> Reconciler<'e> {
         Ok(true)
     }
 
-    /// Acts in the place of a keeper that is gone; `None` when somebody else does already, when the run is at work in
+    /// Acts in place of a keeper that is gone; `None` when another repair does already, when the run is at work in
     /// another place, or when nothing could be done.
     pub async fn take_over(&self, id: RunId) -> Outcome<Option<String>> {
         if self.is_at_work_elsewhere(id).await? {
             return Ok(None);
         }
-        let Some(lock) = self.lock(id, KILL_PATIENCE).await? else { return Ok(None) };
+        let Some(lock) = self.lock(id, KILL_TIMEOUT).await? else { return Ok(None) };
         let gone = takeover::GoneKeeper { run: id, keeper: keeper_at(&self.home, id) };
         let closed = Box::pin(takeover::close(self.engine, &self.home, gone)).await?;
         if closed.is_clean {
@@ -214,10 +214,10 @@ impl<'e> Reconciler<'e> {
 
     async fn lock(&self, id: RunId, patience: Duration) -> Outcome<Option<Exclusive>> {
         let path = self.home.live_run(id);
-        make_private(&self.home.live()).map_err(|error| problems::io(&path, &error))?;
+        make_private(&self.home.live()).map_err(problems::at(&path))?;
         let waiting = path.clone();
         let lock = blocking(move || Exclusive::acquire(&waiting, patience)).await?;
-        lock.map_err(|error| problems::io(&path, &error))
+        lock.map_err(problems::at(&path))
     }
 
     /// Gives a run back on which no keeper began to work: nothing of it is anywhere but in the store. False if one did.
@@ -251,7 +251,7 @@ impl<'e> Reconciler<'e> {
 
     async fn end(&self, run: &Run, end: EndOfRun) -> Outcome<()> {
         let after = agents::after(self.engine, &run.agent).unwrap_or_default();
-        let ended = timeout(STORE_PATIENCE, end.record(self.engine.store().await?, &after)).await;
+        let ended = timeout(STORE_TIMEOUT, end.record(self.engine.store().await?, &after)).await;
         ended.map_err(|_| Problem::new(Code::StoreBusy, "the store does not answer"))?.map(drop)
     }
 
@@ -267,7 +267,7 @@ impl<'e> Reconciler<'e> {
         Ok(run.state.is_live() && run.place != self.place && is_held)
     }
 
-    /// Whether a keeper is at work here, be it only to tidy up after a run that has ended.
+    /// Whether a keeper is at work here, even if only to tidy up after a run that has ended.
     pub fn is_any_kept(&self) -> Outcome<bool> {
         for run in self.marked()? {
             if self.is_kept(run)? {
@@ -281,7 +281,7 @@ impl<'e> Reconciler<'e> {
     fn marked(&self) -> Outcome<Vec<RunId>> {
         let entries = match fs::read_dir(self.home.live()) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries.map_err(|error| problems::io(&self.home.live(), &error))?,
+            entries => entries.map_err(problems::at(&self.home.live()))?,
         };
         let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
         Ok(names.filter_map(|name| name.parse().ok()).collect())

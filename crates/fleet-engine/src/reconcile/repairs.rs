@@ -1,8 +1,8 @@
 //! Acting for keepers that are gone, each run in a process of its own.
 //!
-//! Owns which repairs are under way and when one that failed is tried again. What made a keeper hang may make whoever
-//! repairs its run hang as well: so a runner never waits for a repair, and one that hangs ends itself (`stuck`). Must
-//! never let runs that failed before keep new ones waiting: of those, one is repaired at a time.
+//! Owns which repairs are under way and when one that failed is tried again. What made a keeper hang may make its
+//! repair hang as well: so a runner never waits for a repair, and one that hangs ends itself (`stuck`). Must never let
+//! runs that failed before keep new ones waiting: of those, one is repaired at a time.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,17 +17,17 @@ use serde::{Deserialize, Serialize};
 use super::Reconciler;
 use crate::environment::Environment;
 use crate::home::{Home, write_passing};
-use crate::stuck::{Guard, STUCK};
+use crate::stuck::{Guard, STUCK_EXIT_CODE};
 use crate::{Engine, clock, problems};
 
 /// New ones at a time: they are mostly quick, and wait for disks.
-const AT_ONCE: usize = 4;
+const MAX_NEW_REPAIRS: usize = 4;
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
 const LONGEST_PAUSE: Duration = Duration::from_mins(30);
 /// What is repaired within a few attempts is not worth a line in the log.
-const TOLD_FROM: Duration = Duration::from_mins(1);
+const LOG_AFTER: Duration = Duration::from_mins(1);
 /// Saving a large tree takes minutes. What takes longer is left where it is, and the run ends without it.
-const PATIENCE: Duration = Duration::from_mins(20);
+const REPAIR_TIMEOUT: Duration = Duration::from_mins(20);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Repaired {
@@ -52,7 +52,7 @@ pub struct Repairs<'e> {
 
 impl<'e> Repairs<'e> {
     pub fn new(engine: &'e Engine) -> Self {
-        let home = Home::new(engine.home());
+        let home = engine.home().clone();
         Self { engine, home, under_way: Vec::new(), failed: BTreeMap::new() }
     }
 
@@ -88,7 +88,7 @@ impl<'e> Repairs<'e> {
             self.under_way.iter().map(|(_, one)| *one).partition(|one| self.failed.contains_key(one));
         match self.failed.get(&run) {
             Some(backoff) => again.is_empty() && backoff.is_due(now),
-            None => new.len() < AT_ONCE,
+            None => new.len() < MAX_NEW_REPAIRS,
         }
     }
 
@@ -117,10 +117,10 @@ impl<'e> Repairs<'e> {
             return self.conclude_ended(run);
         }
         let pause = self.has_failed(run).as_secs();
-        let why = if exit == Exit::Code(STUCK) {
+        let why = if exit == Exit::Code(STUCK_EXIT_CODE) {
             let ended = reconciler.give_up(run).await;
             let more = ended.err().map(|problem| format!(" ({problem})")).unwrap_or_default();
-            format!("what it left could not be saved within {} minutes{more}", PATIENCE.as_secs() / 60)
+            format!("what it left could not be saved within {} minutes{more}", REPAIR_TIMEOUT.as_secs() / 60)
         } else {
             let log = self.home.run(run).keeper_log();
             format!("it could not be repaired: {} says why", log.display())
@@ -141,7 +141,7 @@ impl<'e> Repairs<'e> {
             let pause = pause.as_secs();
             format!("run {run}: not repaired yet ({} may say why); retrying in {pause} s", log.display())
         };
-        done.or_else(|| (pause >= TOLD_FROM).then(|| Repaired::Trouble(trouble())))
+        done.or_else(|| (pause >= LOG_AFTER).then(|| Repaired::Trouble(trouble())))
     }
 
     fn has_failed(&mut self, run: RunId) -> Duration {
@@ -156,7 +156,7 @@ impl<'e> Repairs<'e> {
 
     fn spawn(&self, run: RunId) -> Outcome<Identity> {
         let folder = self.home.run(run);
-        folder.make().map_err(|error| problems::io(folder.dir(), &error))?;
+        folder.make().map_err(problems::at(folder.dir()))?;
         let repairer = Detached {
             program: Environment::this_binary()?,
             args: vec!["repair".into(), run.to_string().into()],
@@ -172,14 +172,14 @@ impl<'e> Repairs<'e> {
 /// Repairs one run, in this process.
 pub async fn repair(engine: &Engine, run: RunId) -> Outcome<()> {
     engine.check_outside()?;
-    let folder = Home::new(engine.home()).run(run);
+    let folder = engine.home().run(run);
     let _ = std::fs::remove_file(folder.repair());
-    let guard = Guard::of_this_process().map_err(|error| problems::io(folder.dir(), &error))?;
-    guard.within(PATIENCE);
+    let guard = Guard::of_this_process().map_err(problems::at(folder.dir()))?;
+    guard.within(REPAIR_TIMEOUT);
     let what = Reconciler::new(engine)?.take_over(run).await?;
     let said = serde_json::to_vec(&Said { what })
         .map_err(|error| Problem::new(Code::Internal, error.to_string()))?;
-    write_passing(&folder.repair(), &said).map_err(|error| problems::io(&folder.repair(), &error))
+    write_passing(&folder.repair(), &said).map_err(problems::at(&folder.repair()))
 }
 
 #[cfg(test)]
@@ -228,7 +228,7 @@ mod tests {
         repairs.under_way.push((Identity::current(), bad));
         assert!(!repairs.may_begin(bad, later), "it is under way");
         assert!(!repairs.may_begin(worse, later), "one bad one at a time");
-        for number in 0..AT_ONCE {
+        for number in 0..MAX_NEW_REPAIRS {
             let new = run();
             assert!(repairs.may_begin(new, now), "{number}");
             repairs.under_way.push((Identity::current(), new));

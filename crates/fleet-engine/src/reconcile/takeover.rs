@@ -1,4 +1,4 @@
-//! Closing a run in the place of its keeper.
+//! Closes a run in place of its keeper.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,21 +19,22 @@ use fleet_store::ops::{self, RunDetail};
 
 use super::NEVER_BEGAN;
 use super::renewal::Renewal;
-use crate::closing::{self, Case, EndOfRun, Saved, Shown, commit_message};
+use crate::closing::{self, Case, EndOfRun, Progress, Saved, Shown, commit_message};
 use crate::home::{Home, RunFolder};
 use crate::keeper::journal::{self, Heard, Journal, Stored};
+use crate::keeper::prior_work::PriorWork;
 use crate::keeper::stage::StageRun;
 use crate::keeper::{Pricing, Talk, blocking, checkout, declared};
 use crate::{Engine, agents, clock, door, fault, problems};
 
-/// Nobody keeps these processes any more: they get a short while to end by themselves.
+/// These processes have no keeper any more: they get a short while to end by themselves.
 const LADDER: Ladder = Ladder {
     ask: None,
     ask_grace: Duration::ZERO,
     term_grace: Duration::from_secs(2),
     kill_patience: Duration::from_secs(20),
 };
-/// So much of a log is read at once.
+/// How much of a log is read at once.
 const PIECE: usize = 64 * 1024;
 
 pub(super) struct Closed {
@@ -49,7 +50,7 @@ pub(super) struct GoneKeeper {
     pub(super) keeper: Option<Identity>,
 }
 
-/// Ends what is left of the agent, puts its work in safety and tells the store. The caller holds the keeper's lock.
+/// Ends what is left of the agent, saves its work and records the end in the store. The caller holds the keeper's lock.
 pub(super) async fn close(engine: &Engine, home: &Home, gone: GoneKeeper) -> Outcome<Closed> {
     let (id, folder) = (gone.run, home.run(gone.run));
     let _renewal = Renewal::begin(engine, id).await?;
@@ -81,7 +82,7 @@ pub(super) async fn close(engine: &Engine, home: &Home, gone: GoneKeeper) -> Out
     let (mut what, mut shown) = (None, Some(Saved::All));
     if detail.run.state.is_live() {
         let (why, folder) = (why_gone(&detail), &folder);
-        let ended = end(engine, Scene { detail: &detail, folder, workspace: &workspace, why }).await?;
+        let ended = end(engine, FoundRun { detail: &detail, folder, workspace: &workspace, why }).await?;
         (what, shown) = (Some(ended.said), ended.shown);
     } else if saved.is_some() && noted(&folder, &detail).is_some() {
         // It ended here, but not all of its work could be committed or published at that time.
@@ -172,7 +173,7 @@ async fn end_processes(id: RunId, folder: &RunFolder, keeper: Option<Identity>) 
     Ok(Processes::MayBeLeft)
 }
 
-struct Scene<'a> {
+struct FoundRun<'a> {
     detail: &'a RunDetail,
     folder: &'a RunFolder,
     workspace: &'a Adopted,
@@ -181,16 +182,16 @@ struct Scene<'a> {
 
 struct Ended {
     said: String,
-    /// How much of its work is where everybody looks for it; `None` if that should be tried again.
+    /// How much of its work is on its branch; `None` if that should be tried again.
     shown: Option<Saved>,
 }
 
 /// Tells the store how it ended: as its keeper wrote down, or as far as can be seen now.
-async fn end(engine: &Engine, scene: Scene<'_>) -> Outcome<Ended> {
-    let (folder, project, agent) = (scene.folder, &scene.detail.project, &scene.detail.run.agent);
-    let (end, shown) = match noted(folder, scene.detail) {
-        Some(end) => (end, closing::saved_in(&show(scene.detail, folder, scene.workspace).await?)),
-        None => reconstruct(engine, scene).await?,
+async fn end(engine: &Engine, found: FoundRun<'_>) -> Outcome<Ended> {
+    let (folder, project, agent) = (found.folder, &found.detail.project, &found.detail.run.agent);
+    let (end, shown) = match noted(folder, found.detail) {
+        Some(end) => (end, closing::saved_in(&show(found.detail, folder, found.workspace).await?)),
+        None => reconstruct(engine, found).await?,
     };
     let noted = end.note(folder);
     fault::point(engine, "repair-noted").await;
@@ -210,8 +211,8 @@ async fn end(engine: &Engine, scene: Scene<'_>) -> Outcome<Ended> {
 }
 
 /// The end of a run whose keeper wrote nothing down, and how much of its work could be shown.
-async fn reconstruct(engine: &Engine, scene: Scene<'_>) -> Outcome<(EndOfRun, Option<Saved>)> {
-    let Scene { detail, folder, workspace, why: (stop, why) } = scene;
+async fn reconstruct(engine: &Engine, found: FoundRun<'_>) -> Outcome<(EndOfRun, Option<Saved>)> {
+    let FoundRun { detail, folder, workspace, why: (stop, why) } = found;
     let heard = replay(engine, detail, folder).await?;
     let shown = show(detail, folder, workspace).await?;
     let saved = closing::saved_in(&shown);
@@ -222,8 +223,8 @@ async fn reconstruct(engine: &Engine, scene: Scene<'_>) -> Outcome<(EndOfRun, Op
     if let (Ok(Shown { is_empty: true, .. }), Adopted::Here(found), Some(base)) =
         (&shown, workspace, base(detail))
     {
-        let (found, stage) = (Arc::clone(found), stage.clone());
-        blocking(move || drop(closing::settle_empty_branch(&found, &base, stage.as_deref()))).await?;
+        let (found, prior) = (Arc::clone(found), PriorWork::of(engine, detail, stage.as_ref()).await?);
+        blocking(move || drop(closing::settle_empty_branch(&found, &base, prior.as_ref()))).await?;
     }
     let evidence = Evidence {
         exit: AgentExit::Signal(9),
@@ -242,7 +243,7 @@ async fn reconstruct(engine: &Engine, scene: Scene<'_>) -> Outcome<(EndOfRun, Op
         stopped: Some(stop),
     };
     let (ending, mut result) = Case::new(evidence, shown).judge();
-    // A keeper that vanished without a reason counts: an agent that brings its machine down must not do so for ever.
+    // A keeper that vanished without a reason counts: an agent that brings its machine down must not do so forever.
     let ending = match ending {
         Ending::Released(text) if why == Gone::Vanished => {
             result.reason = Some(Reason::Lost);
@@ -278,7 +279,7 @@ async fn show(
         return Ok(Ok(Shown::default()));
     };
     let (found, run) = (Arc::clone(found), detail.run.id);
-    let message = commit_message(task, &detail.run.agent);
+    let message = commit_message(task, &detail.run.agent, Progress::Ended);
     let has_checks = folder.checking().exists();
     let look = move || match closing::show_nothing(&found, &base) {
         Some(nothing) => Ok(nothing),
@@ -335,7 +336,7 @@ async fn replay(engine: &Engine, detail: &RunDetail, folder: &RunFolder) -> Outc
         model: run.model.as_deref(),
         ..Brief::plain(&prompt, workspace)
     };
-    // Without a table that can be read it costs what it cost so far.
+    // Without a readable price table, the cost stays what it was.
     let prices = agents::prices(engine).unwrap_or_default();
     let limit = detail.task.as_ref().and_then(|task| task.spec.limits.micro_usd).or(run.reserved.micro_usd);
     let fallback = limit.and_then(|_| prices.highest());
@@ -350,7 +351,7 @@ async fn replay(engine: &Engine, detail: &RunDetail, folder: &RunFolder) -> Outc
             Piece::Bytes { bytes, .. } => drop(journal.push(Stream::Out, &bytes, clock::now())),
             Piece::Gap { offset, left_out } => journal.skip_to(offset + left_out, clock::now()),
         }
-        // Nobody is there to be answered.
+        // No caller waits for an answer.
         drop(journal.reply());
         if journal.is_full() {
             journal::store(store.clone(), journal.batch(clock::now())).await.map_err(problems::store)?;

@@ -12,11 +12,10 @@ use fleet_store::ops;
 
 use super::{ActiveRunner, Notice, succession};
 use crate::environment::Environment;
-use crate::home::Home;
 use crate::{Engine, agents, clock, problems};
 
 /// At most this many tasks are claimed together; the rest follow at once.
-const MOST_CLAIMS: usize = 32;
+const MAX_CLAIMS: usize = 32;
 /// Ready tasks that cannot start here (no such agent or repository, a cap, a scope) are not tried again before this.
 const CLAIM_RETRY_DELAY: Duration = Duration::from_millis(250);
 
@@ -48,7 +47,7 @@ impl ActiveRunner<'_> {
         };
         let here = self.offer.projects(engine).await?;
         let runs =
-            (0..free.min(MOST_CLAIMS)).map(|_| self.engine.new_id()).collect::<Outcome<Vec<RunId>>>()?;
+            (0..free.min(MAX_CLAIMS)).map(|_| self.engine.new_id()).collect::<Outcome<Vec<RunId>>>()?;
         let claim = ops::Claim {
             runner: self.registered.runner.name.clone(),
             place: self.reconciler.place().to_owned(),
@@ -63,7 +62,7 @@ impl ActiveRunner<'_> {
             now: clock::now(),
         };
         let mut claimed = self.engine.call(claim.clone()).await?;
-        if claimed.is_empty() && succession::hand_over(engine, &here, free.min(MOST_CLAIMS)).await? > 0 {
+        if claimed.is_empty() && succession::hand_over(engine, &here, free.min(MAX_CLAIMS)).await? > 0 {
             claimed = self.engine.call(ops::Claim { now: clock::now(), ..claim }).await?;
         }
         self.claimed_nothing_at = claimed.is_empty().then(clock::uptime);
@@ -80,9 +79,9 @@ impl ActiveRunner<'_> {
 
     /// Gives the run to a keeper. When that fails the run is still ours.
     pub(super) fn start(&mut self, claim: &ops::Claimed, tell: &mut dyn FnMut(Notice)) -> Outcome<()> {
-        let home = Home::new(self.engine.home());
+        let home = self.engine.home();
         let folder = home.run(claim.run.id);
-        folder.make().map_err(|error| problems::io(folder.dir(), &error))?;
+        folder.make().map_err(problems::at(folder.dir()))?;
         let (run, slots) = (&claim.run, self.registered.runner.slots);
         let args = ["keeper".to_owned(), run.id.to_string(), run.attempt.to_string(), slots.to_string()];
         let keeper = Detached {

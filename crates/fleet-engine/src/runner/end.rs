@@ -6,7 +6,7 @@ use std::time::Duration;
 use fleet_core::problem::{Code, Outcome, Problem};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// What has begun when somebody asks the runner to end may take so long to be finished: a claim should get its keeper.
+/// How long work that is under way may take to finish when the runner is asked to end: a claim should get its keeper.
 /// More would be a store that does not answer.
 const LAST_TURN: Duration = Duration::from_secs(3);
 
@@ -38,8 +38,8 @@ impl End {
         }
     }
 
-    /// What came of some work, or nothing if somebody asked the runner to end while it was under way.
-    pub(super) async fn unless_asked<T>(&mut self, work: impl Future<Output = T>) -> Option<T> {
+    /// The outcome of some work, or nothing if the runner was asked to end meanwhile.
+    pub(super) async fn unless_asked_to_end<T>(&mut self, work: impl Future<Output = T>) -> Option<T> {
         let mut work = pin!(work);
         tokio::select! {
             done = &mut work => return Some(done),
@@ -71,9 +71,9 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let mut end = End::listen().unwrap();
-            assert_eq!(end.unless_asked(async { 7 }).await, Some(7));
+            assert_eq!(end.unless_asked_to_end(async { 7 }).await, Some(7));
             Identity::current().signal(Signal::TERM).unwrap();
-            assert_eq!(end.unless_asked(std::future::pending::<()>()).await, None);
+            assert_eq!(end.unless_asked_to_end(std::future::pending::<()>()).await, None);
         });
     }
 }

@@ -29,7 +29,6 @@ use fleet_store::{Store, Watch, ops};
 use serde::Serialize;
 use tokio::task::JoinHandle;
 
-use crate::home::Home;
 use crate::reconcile::{Reconciler, Repaired, Repairs};
 use crate::{Engine, clock, fault, lost_keeper, problems};
 use end::End;
@@ -46,7 +45,7 @@ pub use claim::can_start;
 pub(crate) use end::any_signal;
 pub(crate) use offer::SILENCE;
 pub(crate) use startable::{Startable, upcoming};
-pub(crate) use unattended::left_alone;
+pub(crate) use unattended::find_unattended;
 pub use unattended::unattended;
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -76,7 +75,7 @@ pub enum Notice {
     Leaving(usize),
 }
 
-/// How often the queue is checked if nothing tells of a change.
+/// How often the queue is checked without a notification.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 const REPAIR_INTERVAL: Duration = Duration::from_secs(5);
 /// How fast the trash is emptied. File systems are slow for others after many files were deleted at once.
@@ -86,7 +85,7 @@ const TROUBLE_PAUSE: Duration = Duration::from_secs(2);
 /// Runs until it is asked to end. A second runner in the background ends at once.
 pub async fn run(engine: &Engine, request: Request, tell: &mut dyn FnMut(Notice)) -> Outcome<()> {
     engine.check_outside()?;
-    let home = Home::new(engine.home());
+    let home = engine.home();
     let settings = Settings::of(engine);
     let config = engine.config()?;
     let configured = || u32::try_from(config.runner().slots(machine::cores())).unwrap_or(u32::MAX);
@@ -99,8 +98,7 @@ pub async fn run(engine: &Engine, request: Request, tell: &mut dyn FnMut(Notice)
         version: env!("CARGO_PKG_VERSION").to_owned(),
         outdated: false,
     };
-    let registered =
-        registry::register(&home, runner).map_err(|error| problems::io(&home.runners(), &error))?;
+    let registered = registry::register(home, runner)?;
     let Some(registered) = registered else { return Ok(()) };
     tell(Notice::Up(registered.runner.clone()));
     // Before there is a keeper: they are born where their runner is.
@@ -130,9 +128,9 @@ pub async fn run(engine: &Engine, request: Request, tell: &mut dyn FnMut(Notice)
         unclaimed: Unclaimed::default(),
         offer: Offer::default(),
     };
-    // Nobody could find and stop a runner that is not seen any more; the next one takes over.
+    // A runner that is not listed any more could not be found and stopped; the next one takes over.
     while home.root().exists() && active.registered.is_seen() {
-        let Some(turn) = end.unless_asked(Box::pin(active.work(tell))).await else { break };
+        let Some(turn) = end.unless_asked_to_end(Box::pin(active.work(tell))).await else { break };
         let pause = match turn {
             Ok(Turn::Idle) if request.until_idle && active.is_tidy().await => break,
             Ok(Turn::Idle | Turn::Busy) => POLL_INTERVAL,
@@ -234,7 +232,7 @@ impl ActiveRunner<'_> {
         look.live.is_empty() && look.due.iter().all(is_hopeless) && !self.repairs.is_any_under_way()
     }
 
-    /// Looks after the runs of keepers that have ended without tidying up, and hears what came of repairs.
+    /// Starts repairs of runs whose keepers have ended without tidying up, and collects the results of repairs.
     async fn take_note_of_ends(&mut self, tell: &mut dyn FnMut(Notice)) {
         let ended = process::reap();
         for done in self.repairs.ended(&ended, &self.reconciler).await {
@@ -251,11 +249,10 @@ impl ActiveRunner<'_> {
     /// Forgets the keepers that have ended, and returns the runs of those that did not live to tidy up. One that was
     /// killed at once has left no mark: how it ended tells.
     fn vanished(&mut self, ended: &[(i32, Exit)]) -> Vec<(RunId, Exit)> {
-        let home = Home::new(self.engine.home());
         let mut vanished = Vec::new();
         self.keepers.retain(|(keeper, run)| {
             let Some((_, exit)) = ended.iter().find(|(pid, _)| *pid == keeper.pid) else { return true };
-            if *exit != Exit::Code(0) || home.live_run(*run).exists() {
+            if *exit != Exit::Code(0) || self.engine.home().live_run(*run).exists() {
                 vanished.push((*run, *exit));
             } else {
                 self.starts.begun();
@@ -265,12 +262,12 @@ impl ActiveRunner<'_> {
         vanished
     }
 
-    /// Gives a run back whose keeper never began, which is no fault of its task; any other is repaired.
+    /// Gives back a run whose keeper never began, which is not the task's fault; any other is repaired.
     async fn look_after(&mut self, run: RunId, why: &str, tell: &mut dyn FnMut(Notice)) {
         match self.reconciler.give_back(run).await {
             Ok(true) => {
                 let pause = self.starts.failed(clock::uptime()).as_secs();
-                let log = Home::new(self.engine.home()).run(run).keeper_log();
+                let log = self.engine.home().run(run).keeper_log();
                 tell(Notice::Trouble(format!(
                     "agents cannot be started here: run {run} never began ({why}; {}). Its task went back to \
                      the queue, and is retried in {pause} s",
@@ -290,7 +287,7 @@ impl ActiveRunner<'_> {
         self.sweep();
         let store = self.engine.store().await?.clone();
         self.number_events(store);
-        let up = registry::up(&Home::new(self.engine.home())).unwrap_or_default();
+        let up = registry::up(self.engine.home()).unwrap_or_default();
         let is_mine = |run: &Run| run.runner == self.registered.runner.name;
         if look.live.iter().any(|run| is_mine(run) && run.keeper.is_some()) {
             self.starts.begun();
@@ -326,12 +323,12 @@ impl ActiveRunner<'_> {
         }
     }
 
-    /// Empties the trash in the background and slowly: nobody waits for it.
+    /// Empties the trash in the background and slowly: no command waits for it.
     fn sweep(&mut self) {
         if self.sweeping.as_ref().is_some_and(|sweeping| !sweeping.is_finished()) {
             return;
         }
-        let trash = Home::new(self.engine.home()).trash();
+        let trash = self.engine.home().trash();
         let is_empty = std::fs::read_dir(&trash).map_or(true, |mut entries| entries.next().is_none());
         self.sweeping = (!is_empty).then(|| {
             tokio::task::spawn_blocking(move || {

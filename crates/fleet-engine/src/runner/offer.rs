@@ -1,7 +1,7 @@
 //! What this place can start: its agents, and the repositories that are really here.
 //!
-//! Owns how often that is looked at, and that the store knows it, so that anybody can be told why nobody takes a task. Must
-//! never start a task that is not here: other places may have what it needs.
+//! Owns how often that is looked at, and that the store knows it, so that every place can say why no runner takes a
+//! task. Must never start a task that is not here: other places may have what it needs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -17,13 +17,13 @@ use super::able;
 use crate::keeper::{blocking, checkout};
 use crate::{Engine, allowed, checkouts, clock};
 
-/// A repository that was looked at is believed to be there for so long.
-const FRESH: Duration = Duration::from_secs(1);
+/// How long a repository counts as present after a look.
+const PRESENT_FOR: Duration = Duration::from_secs(1);
 /// One that was not there is looked for again after this.
 const GONE: Duration = Duration::from_secs(5);
 /// The offer is repeated at least this often, even without changes, and missing repositories are looked for.
 const REPEAT: Duration = Duration::from_mins(1);
-/// A place that has said nothing for so long has no runner any more.
+/// A place that was silent for this long has no runner any more.
 pub(crate) const SILENCE: Duration = Duration::from_mins(3);
 
 /// What this place can start, as far as it was looked at.
@@ -48,7 +48,7 @@ impl Offer {
         let (id, now) = (at.project.id, clock::uptime());
         if let Some((last, is_here)) = self.looked.get(&id) {
             let patience = match (at.is_known, is_here) {
-                (true, true) => FRESH,
+                (true, true) => PRESENT_FOR,
                 (true, false) => GONE,
                 (false, _) => REPEAT,
             };
@@ -77,7 +77,7 @@ impl Offer {
         Ok(())
     }
 
-    /// Takes it back: nobody has to wait until it is old. Another runner here says it again.
+    /// Takes it back: no place has to wait until it is old. Another runner here says it again.
     pub(super) async fn withdraw(self, engine: &Engine) {
         if let Some((_, host)) = self.told {
             let _ = engine.call(OfferHost { host, now: Millis(0) }).await;
@@ -85,7 +85,7 @@ impl Offer {
     }
 }
 
-/// Nobody said that this place has the project. It has, if the same repository is at the path where others have it.
+/// This place is not known to have the project. It has, if the same repository is at the path where others have it.
 async fn join(engine: &Engine, at: &ProjectAt) -> bool {
     let Some(there) = engine_at(engine, at).await else { return false };
     is_same(&there, at).await && there.project().await.is_ok_and(|now| now.id == at.project.id)

@@ -1,13 +1,14 @@
-//! Which runners are up on this home.
+//! The running runners of this home.
 //!
-//! Each holds a lock on a file of its own, which says who it is. The kernel frees the lock when the process ends,
-//! however it ends, so a file that is not locked is a runner that is gone.
+//! Each holds a lock on its own file, which identifies it. The kernel frees the lock when the process ends, however it
+//! ends, so a file that is not locked is a runner that is gone.
 
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use fleet_core::problem::Outcome;
 use fleet_core::time::Millis;
 use fleet_host::lock::Exclusive;
 use fleet_host::machine;
@@ -16,6 +17,7 @@ use fleet_host::process::Identity;
 use serde::{Deserialize, Serialize};
 
 use crate::home::{Home, create_private, make_private};
+use crate::problems;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Runner {
@@ -39,8 +41,7 @@ pub struct Registered {
 }
 
 impl Registered {
-    /// Tells the others that it takes no more tasks. They also see it in the log, so a file that cannot be written is no
-    /// reason to stop.
+    /// Marks it as taking no more tasks. The log says so, too, so a file that cannot be written is no reason to stop.
     pub(super) fn retire(&mut self) {
         self.runner.outdated = true;
         if let Ok(text) = serde_json::to_vec(&self.runner) {
@@ -48,18 +49,22 @@ impl Registered {
         }
     }
 
-    /// Whether the others still see it. Somebody may have removed the file.
+    /// Whether the others still see it. The file may have been removed.
     pub fn is_seen(&self) -> bool {
         self.lock.is_at(&self.path)
     }
 }
 
-/// The file of the one runner in the background. Those after it are for the one beside runners that are too old and only
-/// wait for the ends of their agents.
+/// The file of the runner in the background. The others are for its successors, while runners that are too old wait for
+/// their agents to end.
 const BACKGROUND: [&str; 3] = ["background", "background.2", "background.3"];
 
-/// Comes up as a runner. A runner in the background is one of a kind: nothing is returned when there is one.
-pub fn register(home: &Home, runner: Runner) -> io::Result<Option<Registered>> {
+/// Registers a runner. There is only one in the background: returns nothing if there is one already.
+pub fn register(home: &Home, runner: Runner) -> Outcome<Option<Registered>> {
+    try_register(home, runner).map_err(problems::at(&home.runners()))
+}
+
+fn try_register(home: &Home, runner: Runner) -> io::Result<Option<Registered>> {
     make_private(&home.runners())?;
     let names = if runner.background { &BACKGROUND[..] } else { &[runner.name.as_str()] };
     let Some((path, lock)) = free_place(home, names)? else { return Ok(None) };
@@ -71,7 +76,7 @@ pub fn register(home: &Home, runner: Runner) -> io::Result<Option<Registered>> {
     Ok(Some(Registered { runner, path, lock }))
 }
 
-/// The first of these places that no runner has; nothing if one has any of them that is not too old.
+/// The first free one of these places; nothing if a runner that is not too old has one of them.
 fn free_place(home: &Home, names: &[&str]) -> io::Result<Option<(PathBuf, Exclusive)>> {
     let mut free = None;
     for name in names {
@@ -93,24 +98,24 @@ fn is_outdated(path: &Path) -> bool {
     read(path).is_some_and(|runner| runner.outdated)
 }
 
-/// The lock decides who is the one. That of a runner which was killed is free in a moment.
+/// The lock decides which runner has the place. That of a killed runner is free in a moment.
 fn lock(path: &Path) -> io::Result<Option<Exclusive>> {
-    let mut left = DYING;
+    let mut left = DEATH_TIMEOUT;
     loop {
-        let lock = Exclusive::acquire(path, STEP)?;
+        let lock = Exclusive::acquire(path, POLL_INTERVAL)?;
         if lock.is_some() || read(path).is_some_and(|runner| !runner.process.is_doomed()) || left.is_zero() {
             return Ok(lock);
         }
-        left = left.saturating_sub(STEP);
+        left = left.saturating_sub(POLL_INTERVAL);
     }
 }
 
-/// A killed process may be this long about its end, on a busy machine.
-const DYING: Duration = Duration::from_secs(5);
-const STEP: Duration = Duration::from_millis(20);
+/// A killed process may take this long to end on a busy machine.
+const DEATH_TIMEOUT: Duration = Duration::from_secs(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Removes the files of runners that were killed, or they would be looked at for ever. Under their locks: a name is
-/// never used twice, except that of the runner in the background, which takes its own file over.
+/// Removes the files of runners that were killed, or they would pile up. Under their locks: a name is never used twice,
+/// except that of the runner in the background, which takes its own file over.
 fn forget_the_dead(home: &Home) {
     for entry in fs::read_dir(home.runners()).into_iter().flatten().flatten() {
         if entry.file_name() != BACKGROUND[0]
@@ -124,14 +129,18 @@ fn forget_the_dead(home: &Home) {
 
 impl Drop for Registered {
     fn drop(&mut self) {
-        // A file that stays is not locked, which is all that anybody looks at. One of the same name may be another's.
+        // A file that stays is not locked, and only the lock counts. One of the same name may be another's.
         if self.is_seen() {
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-pub fn up(home: &Home) -> io::Result<Vec<Runner>> {
+pub fn up(home: &Home) -> Outcome<Vec<Runner>> {
+    locked(home).map_err(problems::at(&home.runners()))
+}
+
+fn locked(home: &Home) -> io::Result<Vec<Runner>> {
     let entries = match fs::read_dir(home.runners()) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?,
@@ -139,7 +148,7 @@ pub fn up(home: &Home) -> io::Result<Vec<Runner>> {
     let mut runners = Vec::new();
     for entry in entries {
         let path = entry?.path();
-        // One that was killed holds its lock for another moment, and does nothing any more.
+        // A killed runner holds its lock for another moment, but does nothing.
         if Exclusive::is_held(&path)? {
             runners.extend(read(&path).filter(|runner| !runner.process.is_doomed()));
         }
@@ -149,23 +158,23 @@ pub fn up(home: &Home) -> io::Result<Vec<Runner>> {
 }
 
 /// Those of them that start agents.
-pub fn taking_tasks(home: &Home) -> io::Result<Vec<Runner>> {
+pub fn taking_tasks(home: &Home) -> Outcome<Vec<Runner>> {
     Ok(up(home)?.into_iter().filter(|runner| !runner.outdated).collect())
 }
 
-/// Who holds the lock of the runner in the background, be it a process that cannot be seen from here: that of another
-/// container, say.
-pub fn in_background(home: &Home) -> io::Result<Option<Runner>> {
+/// The runner that holds the lock of the one in the background, even if its process is invisible from here, in another
+/// container for example.
+pub fn in_background(home: &Home) -> Outcome<Option<Runner>> {
     for name in BACKGROUND {
         let path = home.runners().join(name);
-        if Exclusive::is_held(&path)? && !is_outdated(&path) {
+        if Exclusive::is_held(&path).map_err(problems::at(&path))? && !is_outdated(&path) {
             return Ok(read(&path));
         }
     }
     Ok(None)
 }
 
-/// Who says that this file is his. Written just after the lock was taken: one that is coming up shows itself a moment
+/// The runner of this file. It is written just after the lock was taken: a runner that is starting appears a moment
 /// later.
 fn read(path: &Path) -> Option<Runner> {
     serde_json::from_slice(&plain::read(path).ok()?).ok()
@@ -220,7 +229,7 @@ mod tests {
         assert_eq!(up(&home).unwrap(), [], "the lock alone does not make it one that works");
         let registered = std::thread::scope(|scope| {
             let next = scope.spawn(|| register(&home, runner("new", me.clone())).unwrap());
-            std::thread::sleep(STEP * 3);
+            std::thread::sleep(POLL_INTERVAL * 3);
             assert!(!next.is_finished(), "there is one of a kind");
             drop(old);
             next.join().unwrap().expect("it has the lock now")

@@ -1,7 +1,7 @@
 //! Runs the store operations of the keepers that this runner started: those that wait together share one commit.
 //!
-//! Each keeper has one end of a pair of sockets, and nobody else can connect: there is no address. A keeper whose runner
-//! is gone, frozen or slow goes to the store itself, so nothing here has to last.
+//! Each keeper has one end of a pair of sockets, and no other process can connect: there is no address. A keeper whose
+//! runner is gone, frozen or slow goes to the store itself, so nothing here has to last.
 
 use std::io;
 use std::os::unix::net::UnixStream;

@@ -1,4 +1,4 @@
-//! A place for the runner in which its keepers can make control groups.
+//! The systemd scope of the runner, in which its keepers can make control groups.
 
 use fleet_core::problem::Outcome;
 use fleet_host::process::{self, UserSystemd};

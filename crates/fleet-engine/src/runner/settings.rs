@@ -1,8 +1,8 @@
-//! The settings that a runner goes by.
+//! The settings of a runner.
 //!
-//! Owns when they are read again: whenever a file of them is another one than before, so that a budget, a cap or an
-//! agent that somebody sets counts from the next task on. Must never leave a runner without settings: what is wrong is
-//! told once, and the last right ones stay in force.
+//! Owns when they are read again: whenever one of their files has changed, so that a new budget, cap or agent counts
+//! from the next task on. Must never leave a runner without settings: an error is reported once, and the last valid
+//! ones stay in force.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -15,12 +15,12 @@ use crate::Engine;
 /// The settings, and the files that they were read from.
 pub(super) struct Settings {
     seen: Vec<Option<Stamp>>,
-    /// What sees them as they are now; nothing as long as they are those that the runner was started with.
+    /// The engine with the current settings; none while these are the ones that the runner was started with.
     fresh: Option<Engine>,
 }
 
 impl Settings {
-    /// Those that an engine is about to read for the first time.
+    /// The settings that an engine is about to read for the first time.
     pub(super) fn of(engine: &Engine) -> Self {
         Self { seen: stamps(engine), fresh: None }
     }
@@ -30,7 +30,7 @@ impl Settings {
         if seen == self.seen {
             return Ok(());
         }
-        // First, so that what is wrong is not told again and again.
+        // First, so that an error is reported only once.
         self.seen = seen;
         let fresh = engine.anew();
         fresh.agents()?;
@@ -38,13 +38,13 @@ impl Settings {
         Ok(())
     }
 
-    /// What has them, where `first` has those of the beginning.
+    /// The engine with the current settings; `first` has the original ones.
     pub(super) fn engine<'a>(&'a self, first: &'a Engine) -> &'a Engine {
         self.fresh.as_ref().unwrap_or(first)
     }
 }
 
-/// What is another one when a file was written or exchanged.
+/// Differs when a file was written or replaced.
 #[derive(Debug, PartialEq, Eq)]
 struct Stamp {
     file: (u64, u64),

@@ -13,14 +13,12 @@ use super::able;
 use super::offer::could_join;
 use crate::{Engine, checkouts, clock};
 
-/// Counting stops here.
-const COUNTED: i64 = 1_000;
-
-/// The tasks that need nothing but a runner: those that are ready, then those that will be when their time has come.
-pub(crate) async fn upcoming(engine: &Engine) -> Outcome<TaskPage> {
+/// At most `limit` tasks that need nothing but a runner: those that are ready, then those that will be when their time has
+/// come.
+pub(crate) async fn upcoming(engine: &Engine, limit: i64) -> Outcome<TaskPage> {
     let statuses = StatusFilter(vec![Status::Ready, Status::Scheduled]);
     let filter = TaskFilter::default();
-    engine.call(ListTasks { statuses, filter, limit: COUNTED, now: clock::now() }).await
+    engine.call(ListTasks { statuses, filter, limit, now: clock::now() }).await
 }
 
 /// What this place has, as far as some tasks need it.

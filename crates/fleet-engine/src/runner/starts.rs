@@ -10,7 +10,7 @@ use fleet_core::backoff::Backoff;
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 /// Tasks that are tried while none begins. Two, so that one that could never begin does not keep the others waiting.
-const TRIED: usize = 2;
+const MAX_CANDIDATES: usize = 2;
 
 /// What became of the keepers that were started last.
 pub(super) struct Starts {
@@ -28,7 +28,7 @@ impl Starts {
     pub(super) fn allowed(&self, free: usize, now: Duration) -> usize {
         match (self.backoff.has_failed(), self.backoff.is_due(now)) {
             (false, _) => free,
-            (true, true) => free.min(TRIED),
+            (true, true) => free.min(MAX_CANDIDATES),
             (true, false) => 0,
         }
     }
@@ -56,7 +56,11 @@ mod tests {
         assert_eq!(starts.allowed(8, second), 8);
         assert_eq!(starts.failed(second), second);
         starts.failed(second);
-        assert_eq!((starts.allowed(8, second), starts.allowed(8, second * 2)), (0, TRIED), "counted once");
+        assert_eq!(
+            (starts.allowed(8, second), starts.allowed(8, second * 2)),
+            (0, MAX_CANDIDATES),
+            "counted once"
+        );
         assert_eq!(starts.failed(second * 2), second * 2);
         assert_eq!(starts.failed(second * 2), second * 2, "the pause that is kept, not the first one");
         assert_eq!(starts.allowed(8, second * 3), 0);

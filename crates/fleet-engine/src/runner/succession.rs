@@ -9,8 +9,8 @@ use fleet_store::ops;
 
 use crate::{Engine, agents, clock, keeper, problems};
 
-/// Hands over at most so many tasks of projects that are here, where the configuration of their project wants that; says
-/// how many. `engine` has the settings of the runner.
+/// Hands over at most this many tasks of projects that are here, where the configuration of their project wants that;
+/// says how many. `engine` has the settings of the runner.
 pub(super) async fn hand_over(
     engine: &Engine,
     projects: &BTreeSet<ProjectId>,

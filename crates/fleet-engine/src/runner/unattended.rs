@@ -1,39 +1,38 @@
-//! Work that nobody does.
+//! Work that no runner takes.
 //!
-//! Owns what everybody who notices does about it. There is no process that must stay alive, so whoever comes by (a
-//! command that looks, a keeper at its end, the MCP server) starts the runner that is missing. Must never start one
-//! where nobody ever did, or where somebody stopped it.
+//! Owns when a missing runner is started. No process has to stay alive for that: any process that notices (a command, a
+//! keeper at its end, the MCP server) starts it. Must never start one where the user never did, or stopped it.
 
 use fleet_api::verbs::runner_missing::Unattended;
 use fleet_core::problem::Outcome;
 use fleet_core::task::{Status, Task};
 
 use super::{Startable, autostart, registry, upcoming};
+use crate::Engine;
 use crate::caller::is_inside_a_run;
-use crate::home::Home;
 use crate::verbs::doctor;
-use crate::{Engine, problems};
 
-/// Checks whether tasks wait for a missing runner, and starts one if it is missed. Not for agents: their runner takes
-/// care of that.
+/// Counting stops here: every list does this.
+const COUNTED: i64 = 100;
+
+/// Returns the tasks that wait for a missing runner, and starts it if the user wanted one. Not for agents: their runner
+/// takes care of that.
 pub async fn unattended(engine: &Engine) -> Outcome<Option<Unattended>> {
-    let home = Home::new(engine.home());
     if !doctor::is_there(engine) || is_inside_a_run(engine)? {
         return Ok(None);
     }
-    let Some(found) = left_alone(engine).await? else { return Ok(None) };
-    let started = home.runner_wanted().exists() && autostart(engine)?;
+    let Some(found) = find_unattended(engine).await? else { return Ok(None) };
+    let started = engine.home().runner_wanted().exists() && autostart(engine)?;
     Ok(Some(Unattended { started, ..found }))
 }
 
-/// The same for those who only look.
-pub(crate) async fn left_alone(engine: &Engine) -> Outcome<Option<Unattended>> {
-    let home = Home::new(engine.home());
-    let up = registry::taking_tasks(&home).map_err(|error| problems::io(&home.runners(), &error))?;
+/// The same, without starting a runner.
+pub(crate) async fn find_unattended(engine: &Engine) -> Outcome<Option<Unattended>> {
+    let up = registry::taking_tasks(engine.home())?;
     if !up.is_empty() {
         return Ok(None);
     }
-    let found = upcoming(engine).await?;
+    let found = upcoming(engine, COUNTED).await?;
     let startable = Startable::look(engine, &found.tasks).await?;
     Ok(counted(found.tasks.iter().filter(|task| startable.has(task)), found.more, engine))
 }

@@ -1,12 +1,12 @@
 //! Ready tasks that a runner does not get, though it has room.
 //!
-//! Owns when that is told: once, and only if it lasts. Other places may have what such tasks need, and a cap, a pause or a
-//! file scope passes.
+//! Owns when that is reported: once, and only if it lasts. Other places may have what such tasks need, and a cap, a
+//! pause or a file scope passes.
 
 use std::time::Duration;
 
-/// A task that somebody takes, or that may start soon, is not worth a line in the log.
-const TOLD_AFTER: Duration = Duration::from_mins(2);
+/// A task that a runner takes, or that may start soon, is not worth a line in the log.
+const LOG_AFTER: Duration = Duration::from_mins(2);
 
 /// Since when tasks are ready and none is claimed.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ impl Unclaimed {
     /// Tasks are ready, and none was claimed. Whether now is the time to say so.
     pub(super) fn is_worth_telling(&mut self, now: Duration) -> bool {
         let since = *self.since.get_or_insert(now);
-        let is_due = !self.is_told && now.saturating_sub(since) >= TOLD_AFTER;
+        let is_due = !self.is_told && now.saturating_sub(since) >= LOG_AFTER;
         self.is_told |= is_due;
         is_due
     }

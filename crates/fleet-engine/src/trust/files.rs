@@ -11,8 +11,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::hex;
 
-/// More files than settings have. A folder with more is one to which nobody can agree.
-const MOST_FILES: usize = 1_000;
+/// More files than settings have. A folder with more cannot be agreed to.
+const MAX_FILES: usize = 1_000;
 
 /// Larger files are not settings.
 const LARGEST: u64 = 4 * 1024 * 1024;
@@ -24,7 +24,7 @@ pub(crate) const TEMPLATES: &[&str] = &[".fleet/templates/task.md", ".fleet/temp
 pub(crate) struct ProjectFile {
     /// Relative to the work tree.
     pub(crate) path: String,
-    /// Of its content; none if nobody can agree to it: a link, a pipe, or too large.
+    /// Of its content; none if it cannot be agreed to: a link, a pipe, or too large.
     pub(crate) sha256: Option<String>,
 }
 
@@ -40,7 +40,7 @@ impl ProjectFile {
     }
 }
 
-/// All files at these places that are there: a folder stands for everything in it.
+/// All files at these places that are there: a folder means everything in it.
 pub(crate) fn below(root: &Path, places: &[&str]) -> io::Result<Vec<ProjectFile>> {
     let mut found = Vec::new();
     let mut left: Vec<String> = places.iter().rev().map(|&place| place.to_owned()).collect();
@@ -50,7 +50,7 @@ pub(crate) fn below(root: &Path, places: &[&str]) -> io::Result<Vec<ProjectFile>
             Err(error) if is_absent(&error) => continue,
             Err(error) => return Err(error),
         };
-        if found.len() >= MOST_FILES {
+        if found.len() >= MAX_FILES {
             found.push(ProjectFile { path, sha256: None });
             break;
         }
@@ -64,7 +64,7 @@ pub(crate) fn below(root: &Path, places: &[&str]) -> io::Result<Vec<ProjectFile>
 }
 
 fn entries(folder: &Path) -> io::Result<Vec<String>> {
-    let names = fs::read_dir(folder)?.take(MOST_FILES + 1).map(|entry| Ok(entry?.file_name()));
+    let names = fs::read_dir(folder)?.take(MAX_FILES + 1).map(|entry| Ok(entry?.file_name()));
     let mut names = names
         .map(|name: io::Result<_>| Ok(name?.to_string_lossy().into_owned()))
         .collect::<io::Result<Vec<String>>>()?;
@@ -149,10 +149,10 @@ mod tests {
     #[test]
     fn a_folder_with_too_many_files_is_not_read_to_its_end() {
         let dir = tempfile::tempdir().unwrap();
-        for number in 0..MOST_FILES + 5 {
+        for number in 0..MAX_FILES + 5 {
             write(dir.path(), &format!(".claude/{number}"), "");
         }
         let found = below(dir.path(), &[".claude"]).unwrap();
-        assert_eq!((found.len(), found.last().unwrap().sha256.clone()), (MOST_FILES + 1, None));
+        assert_eq!((found.len(), found.last().unwrap().sha256.clone()), (MAX_FILES + 1, None));
     }
 }

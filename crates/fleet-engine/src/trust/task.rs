@@ -27,11 +27,11 @@ pub(crate) fn take_agent(spec: &mut TaskSpec, agent: &str) -> Outcome<()> {
 
 fn takes(spec: &TaskSpec, Setting { key, value, .. }: &Setting) -> bool {
     match key.as_str() {
-        // One that was given to somebody else since has the agent that people chose.
+        // A task that was given to another agent since has the agent that the user chose.
         "agent" => spec.agent.is_none() || spec.agent == spec.project_agent,
         "limits.time" => spec.limits.seconds.is_none(),
         "limits.idle" => spec.limits.idle_seconds.is_none(),
-        // They are in every task, whoever said them.
+        // They are in every task, whatever their origin.
         "tasks.retries" => *value == Value::Integer(spec.retry.retries.into()),
         key => !(OF_SETUP.contains(&key) && spec.setup == Setup::Skip),
     }

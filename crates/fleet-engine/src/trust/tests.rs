@@ -132,11 +132,11 @@ fn the_oldest_consent_goes_first() {
     let home = tempfile::tempdir().unwrap();
     let trust = Trust::new(home.path());
     let consent = |number: usize| Consent::new(format!("/{number}"), String::new(), Millis(0));
-    let full = Ledger { version: VERSION, trusted: (0..MOST).map(consent).collect() };
+    let full = Ledger { version: VERSION, trusted: (0..MAX_CONSENTS).map(consent).collect() };
     fs::write(home.path().join("trust.json"), serde_json::to_string(&full).unwrap()).unwrap();
     trust.grant(&setup("/new", &["x"]), Millis(1)).unwrap();
     let left = trust.list().unwrap();
-    assert_eq!((left.len(), left[0].project.as_str()), (MOST, "/1"));
+    assert_eq!((left.len(), left[0].project.as_str()), (MAX_CONSENTS, "/1"));
     assert!(trust.covers(&setup("/new", &["x"])).unwrap());
 }
 

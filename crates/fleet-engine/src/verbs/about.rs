@@ -1,15 +1,14 @@
 use fleet_api::verbs::about::{Answer, Request};
-use fleet_core::problem::Outcome;
 
-use crate::Engine;
+use super::prelude::*;
 use crate::caller::is_inside_a_run;
 
 pub(crate) async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
     let config = engine.config().ok();
-    // Nobody inside a run learns where codefleet keeps its files.
+    // An agent does not learn where codefleet keeps its files.
     let is_agent = is_inside_a_run(engine)?;
     let store_file = if is_agent { None } else { engine.store_file() };
-    let home = if is_agent { String::new() } else { engine.home().display().to_string() };
+    let home = if is_agent { String::new() } else { engine.home().root().display().to_string() };
     let git = engine.environment().find_program("git");
     Ok(Answer {
         version: env!("CARGO_PKG_VERSION").to_owned(),

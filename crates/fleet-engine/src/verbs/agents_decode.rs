@@ -8,25 +8,24 @@ use std::path::Path;
 use fleet_agents::{AgentEvent, Brief, Decoder, Failure, Meter, Stream, Tokens};
 use fleet_api::verbs::agents_decode::{Answer, MeterView, OutcomeView, Request};
 use fleet_core::outcome::AgentExit;
-use fleet_core::problem::Outcome;
 use fleet_core::text::shortened;
 use fleet_host::lines::{Line, Lines};
 
 use super::agents_show::find;
-use crate::Engine;
+use super::prelude::*;
 use crate::keeper::journal::LONGEST_LINE;
 
-/// More events tell nobody anything; they are counted.
-const MOST_EVENTS: usize = 10_000;
+/// More events are of no use; they are counted.
+const MAX_EVENTS: usize = 10_000;
 /// Events from more bytes than this are counted, too: a few lines can be as long as many.
-const MOST_BYTES: usize = 32 * 1024 * 1024;
+const MAX_BYTES: usize = 32 * 1024 * 1024;
 /// Further files are not listed.
-const MOST_FILES: usize = 1_000;
+const MAX_FILES: usize = 1_000;
 /// Longer words are cut.
 const LONGEST_TEXT: usize = 64 * 1024;
 
 /// Decodes. What was written to standard error comes first: nothing tells when it was written, and what matters in it
-/// (warnings, attempts that failed) is followed by what came of it.
+/// (warnings, attempts that failed) is followed by its consequence.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let adapter = find(engine, &request.agent)?;
     let brief = Brief { model: request.model.as_deref(), ..Brief::plain("", Path::new("/")) };
@@ -103,7 +102,7 @@ impl Recording {
             AgentEvent::Retry { .. } => self.retries += 1,
             AgentEvent::Denied { .. } => self.denied += 1,
             AgentEvent::Raw { .. } => self.unknown += 1,
-            AgentEvent::ToolCall { id, files, .. } if self.called.len() < MOST_FILES && !id.is_empty() => {
+            AgentEvent::ToolCall { id, files, .. } if self.called.len() < MAX_FILES && !id.is_empty() => {
                 self.called.insert(id.clone(), files.clone());
             }
             AgentEvent::ToolCall { files, .. } => self.touched(files.iter()),
@@ -115,7 +114,7 @@ impl Recording {
             }
             _ => {}
         }
-        if self.events.len() < MOST_EVENTS && self.bytes < MOST_BYTES {
+        if self.events.len() < MAX_EVENTS && self.bytes < MAX_BYTES {
             self.events.push(event);
         } else {
             self.left_out += 1;
@@ -123,7 +122,7 @@ impl Recording {
     }
 
     fn touched<'f>(&mut self, files: impl Iterator<Item = &'f String>) {
-        let room = MOST_FILES.saturating_sub(self.files.len());
+        let room = MAX_FILES.saturating_sub(self.files.len());
         self.files.extend(files.take(room).cloned());
     }
 
@@ -131,7 +130,7 @@ impl Recording {
         for event in self.decoder.end(&AgentExit::Code(request.exit_code)) {
             self.event(event);
         }
-        // Nobody knows how far these came.
+        // How far these came is unknown.
         let open = std::mem::take(&mut self.called);
         self.touched(open.values().flatten());
         let text = |text: &str| shortened(text, LONGEST_TEXT).into_owned();
@@ -226,8 +225,8 @@ mod tests {
     #[test]
     fn too_much_is_counted_instead_of_kept() {
         let line = "{\"type\":\"text\",\"text\":\"x\"}\n";
-        let response = decoded(line.repeat(MOST_EVENTS + 5).as_bytes(), b"");
-        assert_eq!((response.events.len(), response.events_left_out), (MOST_EVENTS, 5));
+        let response = decoded(line.repeat(MAX_EVENTS + 5).as_bytes(), b"");
+        assert_eq!((response.events.len(), response.events_left_out), (MAX_EVENTS, 5));
         assert_eq!((response.final_text.as_deref(), response.outcome.ok), (Some("x"), true));
     }
 }

@@ -1,13 +1,10 @@
 use std::collections::BTreeMap;
 
 use fleet_agents::{About, Adapter, Program};
-use fleet_api::Moment;
 use fleet_api::verbs::agents_list::{AgentView, Answer, Request};
-use fleet_core::problem::Outcome;
-use fleet_store::ops;
 
 use super::doctor;
-use crate::Engine;
+use super::prelude::*;
 use crate::agents::{self, Installed};
 
 pub(crate) async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {

@@ -1,9 +1,8 @@
 use std::collections::BTreeSet;
 
 use fleet_api::verbs::agents_notice::{Answer, Request};
-use fleet_core::problem::Outcome;
 
-use crate::Engine;
+use super::prelude::*;
 use crate::agents::notice;
 use crate::caller::is_inside_a_run;
 
@@ -18,7 +17,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
         request.agents.iter().map(|agent| agent.as_deref().unwrap_or(default)).collect();
     for agent in agents {
         if let Some(notice) = notice(engine, agent)? {
-            notice.told();
+            notice.mark_shown();
             notices.push(notice.text);
         }
     }

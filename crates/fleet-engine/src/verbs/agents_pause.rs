@@ -1,14 +1,12 @@
 use std::time::Duration;
 
-use fleet_api::Moment;
 use fleet_api::verbs::agents_pause::{Answer, Request};
-use fleet_core::problem::Outcome;
-use fleet_store::ops;
 
 use super::agents_show;
-use crate::{Engine, agents};
+use super::prelude::*;
+use crate::agents;
 
-/// Lets no task start with the account of this agent for so long.
+/// Pauses the account of this agent: no task starts with it for this time.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let Request { agent, seconds, why } = request;
     agents_show::find(engine, &agent)?;

@@ -1,9 +1,8 @@
 //! The prices that are in force, and where each comes from.
 
 use fleet_api::verbs::agents_prices::{Answer, PriceView, Request};
-use fleet_core::problem::Outcome;
 
-use crate::Engine;
+use super::prelude::*;
 use crate::agents;
 
 pub(crate) async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {

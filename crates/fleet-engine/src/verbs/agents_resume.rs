@@ -1,10 +1,9 @@
 use fleet_api::verbs::agents_pause::Answer;
 use fleet_api::verbs::agents_resume::Request;
-use fleet_core::problem::Outcome;
-use fleet_store::ops;
 
 use super::agents_show;
-use crate::{Engine, agents};
+use super::prelude::*;
+use crate::agents;
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     agents_show::find(engine, &request.agent)?;

@@ -1,10 +1,9 @@
 use fleet_agents::{Enforced, Trust};
 use fleet_api::verbs::agents_show::{Answer, Request, TrustLevel};
-use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
 
 use super::agents_list::views;
-use crate::Engine;
+use super::prelude::*;
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let name = request.agent;

@@ -4,12 +4,10 @@ use std::time::Duration;
 use fleet_api::verbs::agents_status::{Answer, AtWork, Request};
 use fleet_api::verbs::runner_status::Request as RunnerStatus;
 use fleet_api::views::ListedRunView;
-use fleet_core::problem::Outcome;
 use fleet_core::run::RunSigns;
-use fleet_core::time::Millis;
 
+use super::prelude::*;
 use super::{lineage, run_list, runner_status};
-use crate::Engine;
 use crate::runner::able;
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {

@@ -14,14 +14,13 @@ use fleet_api::verbs::agents_list::LoginState;
 use fleet_api::verbs::agents_test::{Answer, Request, Step};
 use fleet_api::verbs::doctor::Verdict;
 use fleet_api::verbs::task_wait::Request as Wait;
-use fleet_core::id::TaskId;
-use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::run::Reason;
 
 use super::agents_show::find;
+use super::prelude::*;
 use super::{task_add, task_wait};
+use crate::agents;
 use crate::runner::start_in_background;
-use crate::{Engine, agents, clock};
 
 /// The file that is asked for, and what is to be in it.
 pub(super) const FILE: &str = "hello.txt";
@@ -34,13 +33,13 @@ const TASK: &str = "Create a file called hello.txt in the root of this repositor
 const SCRIPT: &str = "```demo\nsay I will write the file.\nwrite hello.txt Hello from codefleet\n\
     commit Say hello\nusage 900 60 0.004\nsay It is written.\n```";
 
-/// Without any change it is looked so often.
+/// How often the run is checked without a change.
 const POLL_SECONDS: u32 = 1;
 
-/// Runs the task. Whenever somebody leaves, and this is dropped, the playground clears itself.
+/// Runs the task. The playground is removed when this is dropped, also on Ctrl-C.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let playground = stage::build(engine)?;
-    let ran = perform(playground.engine(), &request).await;
+    let ran = run_task(playground.engine(), &request).await;
     let dir = request.keep.then(|| playground.dir().display().to_string());
     let ended = if request.keep { playground.keep().await } else { playground.clear().await };
     let answer = ran?;
@@ -51,7 +50,7 @@ fn step(name: &str, verdict: Verdict, detail: impl Into<String>) -> Step {
     Step { name: name.to_owned(), verdict, detail: detail.into() }
 }
 
-async fn perform(engine: &Engine, request: &Request) -> Outcome<Answer> {
+async fn run_task(engine: &Engine, request: &Request) -> Outcome<Answer> {
     let began = clock::uptime();
     let about = find(engine, &request.agent)?.about();
     let mut steps = here(engine, &request.agent, &about).await?;

@@ -3,19 +3,20 @@ use std::path::PathBuf;
 
 use fleet_api::verbs::clean::{Answer, Request};
 use fleet_api::views::{Kept, Leftover};
-use fleet_core::id::{ProjectId, RunId, TaskId};
-use fleet_core::problem::Outcome;
+use fleet_core::id::ProjectId;
+use fleet_core::task::TaskState;
 use fleet_core::tidy::{self, BranchFacts, Reach, TidyDecision, TidyReason, Work};
 use fleet_host::git::{self, Branch, GitError, KeepCommits, Oid, StoredSnapshot};
-use fleet_store::ops::{self, ListedRun};
+use fleet_store::ops::ListedRun;
 
 use super::elsewhere::Here;
 use super::lineage;
+use super::prelude::*;
 use super::project_git::ProjectGit;
+use crate::engine::Among;
 use crate::home::Home;
-use crate::keeper::blocking;
 use crate::landing_status::LandingStatus;
-use crate::{Engine, clock, problems, sweep};
+use crate::sweep;
 
 #[derive(Debug, Clone)]
 pub(super) struct Plan {
@@ -60,15 +61,17 @@ impl Item {
 }
 
 /// At most this many runs of a project are considered, newest first.
-const MOST: i64 = 10_000;
+const MAX_RUNS: i64 = 10_000;
 
-/// Removes what has landed in the project of the directory, or says what would go.
+const FINISHED: [TaskState; 3] = [TaskState::Done, TaskState::Failed, TaskState::Cancelled];
+
+/// Removes what has landed, in the project of the directory or of the tasks that were named, or says what would go.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
-    let mut plan = Plan::of(PathBuf::from(engine.common_dir()?));
-    if let Some(project) = engine.known_project().await? {
-        let reach = if request.all { Reach::All } else { Reach::Landed };
-        look(engine, project.id, reach, &mut plan).await?;
-    }
+    let reach = if request.all { Reach::All } else { Reach::Landed };
+    let mut plan = match request.tasks.as_slice() {
+        [] => plan_of_project(engine, reach).await?,
+        named => plan_of_named(engine, named, reach).await?,
+    };
     lineage::retain_own(engine, &mut plan.remove, |item| item.shown.task).await?;
     lineage::retain_own(engine, &mut plan.keep, |kept| kept.task).await?;
     if request.dry_run {
@@ -76,6 +79,25 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     }
     plan.confirm(request.confirmed.as_deref());
     remove_all(engine, plan).await
+}
+
+async fn plan_of_project(engine: &Engine, reach: Reach) -> Outcome<Plan> {
+    let mut plan = Plan::of(PathBuf::from(engine.common_dir()?));
+    if let Some(project) = engine.known_project().await? {
+        look(engine, project.id, reach, &mut plan).await?;
+    }
+    Ok(plan)
+}
+
+async fn plan_of_named(engine: &Engine, named: &[String], reach: Reach) -> Outcome<Plan> {
+    let tasks = engine.all_selected(named, &Among::of(&FINISHED, "finished")).await?;
+    let followed = engine.call(ops::FollowTasks { ids: tasks.clone() }).await?;
+    let projects: BTreeSet<ProjectId> = followed.iter().map(|one| one.task.project).collect();
+    match projects.into_iter().collect::<Vec<_>>().as_slice() {
+        [project] => plan_of_tasks(engine, *project, &tasks, reach).await,
+        _ => Err(Problem::new(Code::InvalidValue, "the tasks belong to several repositories")
+            .hint("clean one repository at a time")),
+    }
 }
 
 /// Looks at the runs of one task, of whatever project, and changes nothing.
@@ -102,20 +124,20 @@ pub(super) async fn plan_of_tasks(
 
 async fn look(engine: &Engine, project: ProjectId, reach: Reach, plan: &mut Plan) -> Outcome<()> {
     let filter = ops::RunFilter { project: Some(project), ..Default::default() };
-    let runs = engine.call(ops::ListRuns { filter, limit: MOST }).await?;
+    let runs = engine.call(ops::ListRuns { filter, limit: MAX_RUNS }).await?;
     let groups = groups(runs);
     let names: BTreeSet<String> = groups.iter().filter_map(|group| group[0].run.branch.clone()).collect();
-    let home = Home::new(engine.home());
+    let home = engine.home();
     let git = ProjectGit::at(engine, &plan.repo.to_string_lossy());
     let state = blocking(move || RepositoryState::look(&git, &names)).await?.map_err(problems::git)?;
     let here = Here::of(engine)?;
     for group in groups {
-        // The branch is there, and the folders are. What has the name of the branch here is somebody else's.
+        // The branch is there, and the folders are. A branch of that name here is another one.
         if let Some(place) = group.iter().find_map(|row| here.place_of(&row.run)) {
             plan.keep.push(kept(&group[0], place));
             continue;
         }
-        let work = state.work(&home, &group);
+        let work = state.work(home, &group);
         let folders =
             group.iter().map(|row| row.run.id).filter(|run| home.run(*run).dir().exists()).collect();
         match tidy::judge(&work, reach) {
@@ -209,7 +231,7 @@ impl RepositoryState {
 /// Removes what the plan says. A branch that has changed since then stays.
 pub(super) async fn remove_all(engine: &Engine, plan: Plan) -> Outcome<Answer> {
     let mut done = Answer { dry_run: false, removed: Vec::new(), kept: plan.keep };
-    let home = Home::new(engine.home());
+    let home = engine.home();
     for item in plan.remove {
         let (git, home) = (ProjectGit::at(engine, &plan.repo.to_string_lossy()), home.clone());
         let (item, removed) = blocking(move || {

@@ -1,16 +1,28 @@
 //! Sets a value in a configuration file.
 
 use fleet_api::verbs::config_set::{Answer, Request};
-use fleet_core::problem::Outcome;
 
+use super::prelude::*;
+use crate::agents;
 use crate::config::{self, ConfigFile};
-use crate::{Engine, agents};
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+    if request.key == "agent" {
+        check_agent(engine, &request.value)?;
+    }
     let setting = config::set(&file(engine, request.in_project)?, &request.key, &request.value)?;
     // A configuration that cannot be read otherwise is no reason not to set this.
     let warnings = agents::unknown_in_setting(engine, &setting).unwrap_or_default();
     Ok(Answer { setting: setting.view(), warnings })
+}
+
+/// Every task without an agent would wait for one that does not exist. What describes it comes first.
+fn check_agent(engine: &Engine, name: &str) -> Outcome<()> {
+    match agents::check_known(engine, name) {
+        // A configuration that cannot be read otherwise is no reason not to set this.
+        Err(problem) if problem.field.is_none() => Ok(()),
+        known => known,
+    }
 }
 
 /// The file that a verb is about: the repository's or the user's.

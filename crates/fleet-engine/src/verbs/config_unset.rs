@@ -1,10 +1,10 @@
 //! Takes a value out of a configuration file.
 
 use fleet_api::verbs::config_unset::{Answer, Request};
-use fleet_core::problem::Outcome;
 
 use super::config_set::file;
-use crate::{Engine, config};
+use super::prelude::*;
+use crate::config;
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let file = file(engine, request.in_project)?;

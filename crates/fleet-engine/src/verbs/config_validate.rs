@@ -1,9 +1,8 @@
 //! Checks the configuration.
 
 use fleet_api::verbs::config_validate::{Answer, Request};
-use fleet_core::problem::Outcome;
 
-use crate::Engine;
+use super::prelude::*;
 
 pub(crate) async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
     Ok(engine.check_config())

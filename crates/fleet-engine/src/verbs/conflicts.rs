@@ -8,22 +8,18 @@ use std::path::Path;
 
 use fleet_api::verbs::conflicts::{Answer, Conflict, CrowdedFile, Request, Side, Unseen};
 use fleet_core::conflict::{self, Clash, Pair, Party};
-use fleet_core::id::TaskId;
-use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_host::git::{self, Landing, MergeCheck, Oid, Paths};
-use fleet_store::ops;
 
 use self::work::{OpenWork, Piece};
+use super::prelude::*;
 use super::project_git::ProjectGit;
-use crate::keeper::blocking;
-use crate::{Engine, problems};
 
-/// Git merges so many times in one answer: some seconds in a large repository.
-const MOST_MERGES: usize = 100;
-/// So many files are named for each conflict, and of the crowded ones.
+/// How many merges git tries in one answer: some seconds in a large repository.
+const MAX_MERGES: usize = 100;
+/// How many files are listed for each conflict, and of the crowded ones.
 const NAMED: usize = 50;
-/// So many dependencies are read: enough to know who waits for whom among the tasks that are compared.
-const MOST_EDGES: i64 = 10_000;
+/// How many dependencies are read: enough to know which of the compared tasks depend on each other.
+const MAX_EDGES: i64 = 10_000;
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let common_dir = engine.common_dir()?;
@@ -33,12 +29,12 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let open = work::look(engine, (&repo, &vault), &about).await?;
     check_project(&open, &about)?;
     let roots = open.pieces.iter().map(|piece| piece.party.id).collect();
-    let graph = engine.call(ops::DependencyTree { roots, with_done: true, limit: MOST_EDGES }).await?;
+    let graph = engine.call(ops::DependencyTree { roots, with_done: true, limit: MAX_EDGES }).await?;
     let found = blocking(move || compare(&vault, open, &graph.edges, &about)).await?;
     found.map_err(problems::git)
 }
 
-/// Whoever names a task wants to hear of it.
+/// Refuses named tasks that have nothing to compare.
 fn check_project(open: &OpenWork, about: &BTreeSet<TaskId>) -> Outcome<()> {
     let known: BTreeSet<TaskId> = open.pieces.iter().map(|piece| piece.party.id).collect();
     let unseen: BTreeSet<TaskId> = open.unseen.iter().map(|unseen| unseen.task).collect();
@@ -61,23 +57,24 @@ fn compare(
     let OpenWork { pieces, landing, unseen, more } = open;
     let parties: Vec<Party> = pieces.iter().map(|piece| piece.party.clone()).collect();
     let pairs = conflict::pairs(&parties, edges, about);
-    let mut merges = Merges { repo, left: MOST_MERGES };
+    let mut merges = Merges { repo, left: MAX_MERGES };
     let mut conflicts = Vec::new();
     for piece in pieces.iter().filter(|piece| about.is_empty() || about.contains(&piece.party.id)) {
-        conflicts.extend(ashore(&mut merges, piece, landing.as_ref())?);
+        conflicts.extend(landing_conflict(&mut merges, piece, landing.as_ref())?);
     }
-    let (mut clashes, mut unchecked) = (BTreeMap::new(), 0);
+    let (mut clashes, mut stacked, mut unchecked) = (BTreeMap::new(), BTreeSet::new(), 0);
     for at in conflict::merge_order(&pairs) {
         let (a, b) = pairs[at].of;
         match merges.tried(pieces[a].head.as_ref(), pieces[b].head.as_ref())? {
             Tried::Conflict(files) => drop(clashes.insert(at, files)),
+            Tried::Clean if is_stacked(repo, &pieces[a], &pieces[b])? => drop(stacked.insert(at)),
             Tried::Clean => {}
             Tried::TooMany => unchecked += 1,
         }
     }
-    for (at, pair) in pairs.iter().enumerate() {
+    for (at, pair) in pairs.iter().enumerate().filter(|(at, _)| !stacked.contains(at)) {
         let (a, b) = pair.of;
-        conflicts.extend(told((&pieces[a], &pieces[b]), pair, clashes.remove(&at)));
+        conflicts.extend(conflict_of((&pieces[a], &pieces[b]), pair, clashes.remove(&at)));
     }
     conflicts.sort_by_key(|conflict| conflict.kind);
     let mut files = conflict::crowded(&parties);
@@ -110,8 +107,14 @@ impl Merges<'_> {
     }
 }
 
+/// Whether the work of one was made on top of that of the other.
+fn is_stacked(repo: &Path, a: &Piece, b: &Piece) -> Result<bool, git::GitError> {
+    let (Some(a), Some(b)) = (&a.head, &b.head) else { return Ok(false) };
+    Ok(git::is_ancestor(repo, a, b)? || git::is_ancestor(repo, b, a)?)
+}
+
 /// Whether work goes with where it should land.
-fn ashore(
+fn landing_conflict(
     merges: &mut Merges<'_>,
     piece: &Piece,
     landing: Option<&Landing>,
@@ -134,7 +137,7 @@ fn ashore(
     }))
 }
 
-fn told((a, b): (&Piece, &Piece), pair: &Pair, unmergeable: Option<Paths>) -> Option<Conflict> {
+fn conflict_of((a, b): (&Piece, &Piece), pair: &Pair, unmergeable: Option<Paths>) -> Option<Conflict> {
     let kind = conflict::clash(pair, unmergeable.is_some())?;
     let plain = |files: &[String]| Paths { listed: files.to_vec(), total: files.len() as u64 };
     let files = match (kind, unmergeable) {
@@ -171,9 +174,10 @@ fn in_order(a: &Piece, b: &Piece) -> String {
         (Some(_), None) => (a, second),
         (None, Some(_)) => (b, first),
     };
-    let base = begun.side.branch.as_deref().unwrap_or("BRANCH");
+    let branch = begun.side.branch.as_deref().unwrap_or("its branch");
+    let begun = begun.party.id;
     format!(
-        "land {base} before {other} starts, or `fleet task edit {other} --base {base}` starts it from there"
+        "`fleet task dep add {other} {begun}` starts it after that, from its work; or land {branch} first"
     )
 }
 

@@ -1,4 +1,4 @@
-//! Launches work by hand: tasks that run now, each on a branch that somebody chose.
+//! Launches work by hand: tasks that run now, each on a branch that the user chose.
 //!
 //! Owns everything that is checked before such tasks are added, so that nothing is created when one of them could not
 //! run: names, branches in git and in the queue, agents, the commit to start from, consent to commands. They are tasks
@@ -15,32 +15,32 @@ use std::path::Path;
 use fleet_api::TaskFields;
 use fleet_api::verbs::create::{Grouping, Job, Request, Setup, Wishes};
 use fleet_api::views::Launched;
-use fleet_core::id::TaskId;
-use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::project::Project;
 use fleet_core::task::{AgentName, BaseRef, BranchName, Task, TaskSpec, TaskState, Tuning};
 use fleet_host::git::{self, GitError};
-use fleet_store::{StoreError, ops};
 
+use super::prelude::*;
 use super::{follow, task_add};
 use crate::agents::{Wish, terms};
-use crate::keeper::{blocking, checkout};
+use crate::keeper::checkout;
+use crate::trust;
 use crate::trust::ProjectWishes;
-use crate::{Engine, problems, trust};
 
 pub(super) use agents::check as check_agent;
 use names::Holder;
+
 pub(super) use names::{letters, slug};
 
 /// More at once is a list for `fleet task import`.
-pub(super) const MOST: usize = 100;
+pub(super) const MAX_TASKS: usize = 100;
 /// What people launch by hand comes before what was queued.
 pub(super) const PRIORITY: i64 = 5;
 
 /// Adds the tasks to the project of the directory; starting them is the caller's business.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Launched> {
-    if request.jobs.is_empty() || request.jobs.len() > MOST {
-        let message = format!("{} tasks at once: between 1 and {MOST} can be launched", request.jobs.len());
+    if request.jobs.is_empty() || request.jobs.len() > MAX_TASKS {
+        let message =
+            format!("{} tasks at once: between 1 and {MAX_TASKS} can be launched", request.jobs.len());
         return Err(
             Problem::new(Code::InvalidValue, message).hint("`fleet task import` takes as many as you like")
         );
@@ -138,7 +138,7 @@ pub(super) async fn base(engine: &Engine, wish: Option<&str>) -> Outcome<BaseRef
     commit.to_string().parse().map_err(problems::field)
 }
 
-/// Every branch must be new. Git is asked before anything is added, and again by whoever makes the branch.
+/// Every branch must be new. Git is asked before anything is added, and again when the branch is made.
 async fn check_branches(engine: &Engine, specs: &[TaskSpec]) -> Outcome<()> {
     let repo = engine.repository()?.common_dir.clone();
     let wanted: Vec<String> =
@@ -167,7 +167,7 @@ async fn check_branches(engine: &Engine, specs: &[TaskSpec]) -> Outcome<()> {
     }
 }
 
-/// Whether nobody should be told how to remove a branch.
+/// Whether the branch is the user's own: no hint should say how to remove it.
 fn is_own(repo: &Path, branch: &str) -> bool {
     let is_checked_out =
         |all: Vec<git::Branch>| all.iter().any(|one| one.name == branch && one.checked_out.is_some());
@@ -198,7 +198,7 @@ async fn add(engine: &Engine, specs: Vec<TaskSpec>) -> Outcome<Vec<Task>> {
     })
 }
 
-/// Refuses tasks that would fail for what nobody agreed to.
+/// Refuses tasks that would fail because the user has not agreed to the project's wishes.
 fn check_consent(engine: &Engine, project: &Project, specs: &[TaskSpec]) -> Outcome<()> {
     let Some(asked) = untrusted(engine, project)? else { return Ok(()) };
     let of_tasks = specs.iter().map(|spec| asked.clone().of_task(spec));
@@ -210,10 +210,10 @@ fn check_consent(engine: &Engine, project: &Project, specs: &[TaskSpec]) -> Outc
     Err(refusal)
 }
 
-/// What a project wants and nobody agreed to, as a keeper will see them: from the main checkout.
+/// What a project wants and the user has not agreed to, as a keeper will see it: from the main checkout.
 pub(super) fn untrusted(engine: &Engine, project: &Project) -> Outcome<Option<ProjectWishes>> {
     let there = engine.at(checkout(project))?;
-    trust::untrusted(engine.home(), there.config()?, project)
+    trust::untrusted(engine.home().root(), there.config()?, project)
 }
 
 fn git_problem(field: &str, error: &GitError) -> Problem {

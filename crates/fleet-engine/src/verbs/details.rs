@@ -4,15 +4,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use fleet_api::Moment;
 use fleet_api::views::{Details, Followed, RunFiles, RunView};
-use fleet_core::id::{ProjectId, RunId, TaskId};
+use fleet_core::id::ProjectId;
 use fleet_core::outcome::{AgentExit, RunResult};
-use fleet_core::problem::Outcome;
-use fleet_core::time::Millis;
-use fleet_store::ops;
 
-use crate::Engine;
+use super::prelude::*;
 use crate::home::{Home, RunFolder};
 use crate::keeper::checkout;
 
@@ -22,7 +18,7 @@ pub(super) async fn fill(engine: &Engine, mut tasks: Vec<Followed>) -> Outcome<V
         engine,
         repos: projects.iter().map(|project| (project.id, checkout(project))).collect(),
         exit_codes: exit_codes(engine, &tasks).await?,
-        home: Home::new(engine.home()),
+        home: engine.home().clone(),
     };
     for seen in &mut tasks {
         seen.details = Some(known.of(seen).await?);

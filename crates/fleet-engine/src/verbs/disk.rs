@@ -2,24 +2,21 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use fleet_api::verbs::disk::{Amount, Answer, ProjectDisk, Request};
-use fleet_core::id::RunId;
-use fleet_core::problem::Outcome;
 use fleet_core::project::Project;
 use fleet_host::disk;
 use fleet_host::git::{self, SlotState};
-use fleet_store::{StoreUrl, ops};
+use fleet_store::StoreUrl;
 
 use super::gc::{area, names};
-use crate::Engine;
+use super::prelude::*;
 use crate::home::Home;
-use crate::keeper::blocking;
 
-/// The runs of a project that its logs are looked for among; the logs of others count as those of nobody.
-const MOST_RUNS: i64 = 10_000;
+/// The runs of a project that its logs are looked for among; the logs of others count as those of no project.
+const MAX_RUNS: i64 = 10_000;
 
 pub(crate) async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
-    let home = Home::new(engine.home());
-    let mut logs = logs(&home).await?;
+    let home = engine.home();
+    let mut logs = logs(home).await?;
     let mut projects = Vec::new();
     for project in engine.projects_here().await? {
         projects.push(of_project(engine, project, &mut logs).await?);
@@ -61,7 +58,7 @@ async fn of_project(
     logs: &mut BTreeMap<RunId, u64>,
 ) -> Outcome<ProjectDisk> {
     let filter = ops::RunFilter { project: Some(project.id), ..Default::default() };
-    let runs = engine.call(ops::ListRuns { filter, limit: MOST_RUNS }).await?;
+    let runs = engine.call(ops::ListRuns { filter, limit: MAX_RUNS }).await?;
     let own: Vec<u64> = runs.iter().filter_map(|row| logs.remove(&row.run.id)).collect();
     let area = area(engine, &project)?;
     let exists = area.repo.exists();

@@ -7,13 +7,13 @@ use std::os::unix::fs::PermissionsExt;
 
 use fleet_api::verbs::doctor::{Answer, Check, Request, Verdict};
 use fleet_api::verbs::trust_show::WishesView;
-use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::task::AgentName;
-use fleet_store::{StoreUrl, ops};
+use fleet_store::StoreUrl;
 
+use super::prelude::*;
 use super::trust_show;
 use crate::config::Origin;
-use crate::{Engine, problems, runner};
+use crate::runner;
 
 /// Looks at everything; a check that fails never hides the next one.
 pub(crate) async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
@@ -36,7 +36,7 @@ pub(crate) async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
 }
 
 fn home(engine: &Engine) -> Check {
-    let home = engine.home();
+    let home = engine.home().root();
     let found = match std::fs::metadata(home) {
         Ok(found) => found,
         Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -91,7 +91,7 @@ fn repository(engine: &Engine) -> Check {
     }
 }
 
-/// Nothing when the repository wants nothing that needs consent; what is wrong with the configuration is told elsewhere.
+/// Nothing when the repository wants nothing that needs consent; another check reports errors of the configuration.
 fn trusted(engine: &Engine) -> Option<Check> {
     if engine.repository().is_err() || engine.config().is_err() {
         return None;
@@ -106,7 +106,7 @@ fn trusted(engine: &Engine) -> Option<Check> {
     }
 }
 
-/// Settings keep tasks from running until somebody agrees, files only keep agents from using them.
+/// Settings keep tasks from running until the user agrees, files only keep agents from using them.
 fn unused(asked: &WishesView) -> &'static str {
     if asked.commands.is_empty() {
         "files of this project for agents are not used until you approve them"
@@ -125,7 +125,7 @@ fn git() -> Check {
     }
 }
 
-/// Whether tasks that name no agent can be done here; what is wrong with the configuration is told elsewhere.
+/// Whether tasks that name no agent can be done here; another check reports errors of the configuration.
 fn agents(engine: &Engine) -> Option<Check> {
     let agent = engine.config().ok()?.agent();
     let here = runner::able(engine).ok()?;

@@ -1,11 +1,9 @@
-//! Runs of other places. Their branches, snapshots and folders are there: a branch of the same name here is somebody
-//! else's.
+//! Runs of other places. Their branches, snapshots and folders are there: a branch of the same name here is another
+//! one.
 
-use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_core::run::Run;
 use fleet_host::machine;
 
-use crate::Engine;
+use super::prelude::*;
 use crate::home::Home;
 
 #[derive(Debug, Clone)]
@@ -16,7 +14,7 @@ pub(super) struct Here {
 
 impl Here {
     pub(super) fn of(engine: &Engine) -> Outcome<Self> {
-        Ok(Self { place: engine.place()?, home: Home::new(engine.home()) })
+        Ok(Self { place: engine.place()?, home: engine.home().clone() })
     }
 
     /// Whether a run worked here, or in a home of which this one is a copy or the new place: then its folder came along.

@@ -1,19 +1,17 @@
 use fleet_api::verbs::events::{Answer, Request};
 use fleet_api::views::EventView;
 use fleet_core::event::Event;
-use fleet_core::problem::Outcome;
-use fleet_store::ops;
 
-use crate::Engine;
+use super::prelude::*;
 use crate::waiting::Waiting;
 
-/// One page has at most so many, unless more are asked for.
-const PAGE: u32 = 500;
+/// The default size of a page.
+const DEFAULT_LIMIT: u32 = 500;
 
 /// Reads a page, and waits until there is one. Nothing is skipped: each page begins where the last one ended.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let mut waiting = Waiting::start(engine, request.wait_seconds).await?;
-    let limit = request.limit.unwrap_or(PAGE).into();
+    let limit = request.limit.unwrap_or(DEFAULT_LIMIT).into();
     let mut after = request.after;
     loop {
         let (events, next) = look(engine, request.only_project, after, limit).await?;

@@ -3,18 +3,17 @@
 use fleet_api::verbs::create::{Grouping, Job, Request as Create};
 use fleet_api::verbs::fanout::Request;
 use fleet_api::views::Launched;
-use fleet_core::problem::{Code, Outcome, Problem};
 
-use super::create::{self, MOST};
-use crate::Engine;
+use super::create::{self, MAX_TASKS};
+use super::prelude::*;
 
-/// A name that is made up is made up again so often when it is taken.
+/// How many generated names are tried before giving up.
 const TRIES: usize = 100;
 
 /// Launches all of them, or none. A prefix that was given is taken as it is; one that is made up is a free one.
 pub(crate) async fn run(engine: &Engine, wish: Request) -> Outcome<Launched> {
-    if wish.copies == 0 || wish.copies > MOST {
-        let message = format!("{} copies: between 1 and {MOST} can be launched", wish.copies);
+    if wish.copies == 0 || wish.copies > MAX_TASKS {
+        let message = format!("{} copies: between 1 and {MAX_TASKS} can be launched", wish.copies);
         return Err(Problem::new(Code::InvalidValue, message));
     }
     if let Some(prefix) = &wish.prefix {
@@ -24,7 +23,7 @@ pub(crate) async fn run(engine: &Engine, wish: Request) -> Outcome<Launched> {
     let mut last = create::run(engine, request(&wish, &slug)).await;
     for number in 2..=TRIES {
         match &last {
-            // Somebody else may also take the name between the look and the launch.
+            // Another process may also take the name between the check and the launch.
             Err(problem) if problem.code == Code::BranchTaken => {
                 last = create::run(engine, request(&wish, &format!("{slug}-{number}"))).await;
             }

@@ -1,12 +1,8 @@
-//! How tasks stand that somebody waits for.
+//! The state of tasks that a caller waits for.
 
 use fleet_api::views::Followed;
-use fleet_core::id::TaskId;
-use fleet_core::problem::Outcome;
-use fleet_core::time::Millis;
-use fleet_store::ops;
 
-use crate::Engine;
+use super::prelude::*;
 
 /// How these stand, in the order in which they were named; those that were deleted are left out.
 pub(super) async fn look(engine: &Engine, ids: &[TaskId]) -> Outcome<Vec<Followed>> {

@@ -6,17 +6,15 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fleet_api::verbs::gc::{Answer, Failed, Item, Kind, Request};
-use fleet_core::id::RunId;
-use fleet_core::problem::Outcome;
 use fleet_core::project::Project;
 use fleet_host::disk;
 use fleet_host::git::{self, Area, Slot, StoredSnapshot};
 use fleet_host::lock::Exclusive;
 
+use super::prelude::*;
 use super::project_git::ProjectGit;
 use crate::home::Home;
-use crate::keeper::blocking;
-use crate::{Engine, sweep};
+use crate::sweep;
 
 pub(crate) use find::area;
 pub(super) use find::names;
@@ -82,7 +80,7 @@ async fn search(engine: &Engine, search: Search) -> Outcome<Vec<Found>> {
 
 async fn remove(engine: &Engine, seen: Vec<Item>, mut found: Vec<Found>) -> Outcome<Answer> {
     let mut answer = Answer { dry_run: false, removed: Vec::new(), failed: Vec::new() };
-    let home = Home::new(engine.home());
+    let home = engine.home();
     for item in seen {
         let Some(at) = found.iter().position(|found| is_same(&item, &found.item)) else {
             answer.failed.push(Failed { what: item.what, why: "it changed meanwhile".to_owned() });
@@ -101,7 +99,7 @@ async fn remove(engine: &Engine, seen: Vec<Item>, mut found: Vec<Found>) -> Outc
     Ok(answer)
 }
 
-/// Whether something is what somebody saw. Of snapshots there may be others by now, and they were not seen.
+/// Whether something is what the user saw. Of snapshots there may be others by now, and they were not seen.
 fn is_same(seen: &Item, now: &Item) -> bool {
     let is_it = seen.kind == now.kind && seen.what == now.what;
     is_it && (seen.kind != Kind::Snapshots || seen.count == now.count)

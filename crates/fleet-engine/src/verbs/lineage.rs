@@ -6,15 +6,13 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use fleet_core::id::{RunId, TaskId, WorkflowId};
-use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::id::WorkflowId;
 use fleet_core::project::Project;
-use fleet_store::ops;
 
-use crate::Engine;
+use super::prelude::*;
 
 /// More generations than any setting allows.
-const MOST_GENERATIONS: usize = 64;
+const MAX_GENERATIONS: usize = 64;
 
 /// The task on which the agent works that asks; none if a person does.
 pub(crate) fn own_task(engine: &Engine) -> Outcome<Option<TaskId>> {
@@ -86,19 +84,8 @@ pub(crate) async fn check_run(engine: &Engine, run: RunId) -> Outcome<TaskId> {
     Ok(task)
 }
 
-/// The same for several: all of them, or none.
-pub(super) async fn check_all(engine: &Engine, tasks: impl IntoIterator<Item = TaskId>) -> Outcome<()> {
-    let Some(own) = own_task(engine)? else { return Ok(()) };
-    for task in tasks {
-        if !descends(engine, task, own).await? {
-            return Err(not_yours(&format!("task {task}"), own));
-        }
-    }
-    Ok(())
-}
-
 /// Leaves out of a list what does not come from the task of the agent that asks. `task` says what each is about.
-pub(super) async fn retain_own<T>(engine: &Engine, list: &mut Vec<T>, task: fn(&T) -> TaskId) -> Outcome<()> {
+pub(crate) async fn retain_own<T>(engine: &Engine, list: &mut Vec<T>, task: fn(&T) -> TaskId) -> Outcome<()> {
     let Some(own) = own_task(engine)? else { return Ok(()) };
     let mut known: BTreeMap<TaskId, bool> = BTreeMap::new();
     for id in list.iter().map(task) {
@@ -113,7 +100,7 @@ pub(super) async fn retain_own<T>(engine: &Engine, list: &mut Vec<T>, task: fn(&
 /// Refuses an agent a workflow that does not come from its own task.
 pub(crate) async fn check_workflow(engine: &Engine, workflow: WorkflowId) -> Outcome<()> {
     let Some(own) = own_task(engine)? else { return Ok(()) };
-    if brought(engine, workflow, own).await? {
+    if was_added_by(engine, workflow, own).await? {
         return Ok(());
     }
     Err(not_yours(&format!("workflow {workflow}"), own))
@@ -127,7 +114,7 @@ fn not_yours(what: &str, own: TaskId) -> Problem {
 }
 
 /// Whether a workflow was added by an agent that works on this task, or on one that comes from it.
-pub(crate) async fn brought(engine: &Engine, workflow: WorkflowId, own: TaskId) -> Outcome<bool> {
+pub(crate) async fn was_added_by(engine: &Engine, workflow: WorkflowId, own: TaskId) -> Outcome<bool> {
     let detail = engine.call(ops::GetWorkflow { id: workflow, with_results: false }).await?;
     let Some(parent) = detail.workflow.spawn.parent else { return Ok(false) };
     let task = engine.call(ops::GetRun { run: parent }).await?.run.task;
@@ -138,7 +125,7 @@ pub(crate) async fn brought(engine: &Engine, workflow: WorkflowId, own: TaskId) 
 /// task count as one.
 pub(crate) async fn descends(engine: &Engine, task: TaskId, own: TaskId) -> Outcome<bool> {
     let mut at = task;
-    for _ in 0..MOST_GENERATIONS {
+    for _ in 0..MAX_GENERATIONS {
         if at == own {
             return Ok(true);
         }

@@ -2,13 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use fleet_core::problem::Outcome;
 use fleet_core::project::Project;
 use fleet_host::git::{self, StoredSnapshot};
 
-use crate::home::Home;
-use crate::keeper::blocking;
-use crate::{Engine, problems};
+use super::prelude::*;
 
 /// The user's repository, where branches are, and the vault, where snapshots and all objects are.
 #[derive(Debug, Clone)]
@@ -18,21 +15,21 @@ pub(super) struct ProjectGit {
 }
 
 impl ProjectGit {
-    /// Where those of the repository with this common directory are.
+    /// The directories of the repository with this common directory.
     pub(super) fn at(engine: &Engine, common_dir: &str) -> Self {
-        Self { repo: PathBuf::from(common_dir), vault: Home::new(engine.home()).vault(common_dir) }
+        Self { repo: PathBuf::from(common_dir), vault: engine.home().vault(common_dir) }
     }
 
     pub(super) async fn open(engine: &Engine, common_dir: &str) -> Outcome<Self> {
         let found = Self::at(engine, common_dir);
         let Self { repo, vault } = found.clone();
-        // Of a repository that is gone, what the vault has is still there.
+        // The vault outlives a repository that is gone.
         let opened = blocking(move || if repo.exists() { git::open_vault(&repo, &vault) } else { Ok(()) });
         opened.await?.map_err(problems::git)?;
         Ok(found)
     }
 
-    /// Those of a project. A repository that was moved is where the user stands.
+    /// The directories of a project. A repository that was moved is the current directory's.
     pub(super) async fn of(engine: &Engine, project: &Project) -> Outcome<Self> {
         let is_gone = !Path::new(&project.common_dir).exists();
         let here = engine.common_dir().ok().filter(|_| is_gone);

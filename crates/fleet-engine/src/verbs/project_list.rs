@@ -1,8 +1,7 @@
 use fleet_api::verbs::project_list::{Answer, ProjectView, Request};
-use fleet_core::problem::Outcome;
 
 use super::lineage;
-use crate::Engine;
+use super::prelude::*;
 use crate::keeper::checkout;
 
 /// Lists them all; to an agent, its own.

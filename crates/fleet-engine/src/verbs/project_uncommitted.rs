@@ -1,14 +1,12 @@
 use std::time::Duration;
 
 use fleet_api::verbs::project_uncommitted::{Answer, Request};
-use fleet_core::problem::Outcome;
 use fleet_host::git::{self, Checkout, Repository};
 
-use crate::Engine;
-use crate::keeper::blocking;
+use super::prelude::*;
 
-/// Somebody who launches work waits at most so long to hear what is not in it.
-const PATIENCE: Duration = Duration::from_millis(200);
+/// How long a launch may wait to learn which changes are not included.
+const STATUS_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// Looks at the checkout of the directory.
 pub(crate) async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
@@ -22,5 +20,5 @@ async fn count(engine: &Engine) -> Option<usize> {
         return None;
     }
     let checkout = Checkout { work_tree: work_tree?, git_dir, common_dir };
-    blocking(move || git::uncommitted(&checkout, PATIENCE)).await.ok()?.filter(|number| *number > 0)
+    blocking(move || git::uncommitted(&checkout, STATUS_TIMEOUT)).await.ok()?.filter(|number| *number > 0)
 }

@@ -1,16 +1,15 @@
-//! What each reason means, and what mends it.
+//! What each reason means, and how to fix it.
 
 use fleet_agents::{Adapter, Trust};
 use fleet_core::budget::Bounds;
-use fleet_core::id::TaskId;
 use fleet_core::limits::{Limits, dollars};
-use fleet_core::problem::Outcome;
-use fleet_core::run::{Reason, Run, Totals};
+use fleet_core::run::{Reason, Totals};
 
-use crate::{Engine, agents};
+use super::prelude::*;
+use crate::agents;
 
-/// The reason in words, with the details. Some details are whole sentences of codefleet that say what the reason says.
-pub(super) fn told(reason: Reason, detail: Option<&str>) -> String {
+/// The reason in words, with the details, unless these already say the same in a whole sentence.
+pub(super) fn explained(reason: Reason, detail: Option<&str>) -> String {
     match (reason, detail) {
         (Reason::Lost | Reason::Untrusted | Reason::OverBudget | Reason::OutsideWorkspace, Some(detail)) => {
             detail.to_owned()
@@ -36,6 +35,7 @@ const fn meaning(reason: Reason) -> &'static str {
         Reason::OverBudget => "it went over its limit of money or tokens",
         Reason::SetupFailed => "the workspace or the agent could not be set up",
         Reason::WorkspaceFailed => "the workspace could not be created or read",
+        Reason::WorkspaceRefused => "no workspace can be made for it",
         Reason::Lost => "its keeper vanished",
         Reason::Untrusted => "the repository requests something that has not been approved",
         Reason::AgentMissing => "the agent is not installed",
@@ -76,6 +76,10 @@ pub(super) fn remedy(engine: &Engine, reason: Reason, task: TaskId, agent: &str)
             ),
         ],
         Reason::Untrusted => vec!["`fleet trust` shows what the repository requests".to_owned()],
+        Reason::WorkspaceRefused => vec![
+            format!("once that is fixed: `fleet task retry {task}`"),
+            format!("to start from another commit: `fleet task edit {task} --base REF`"),
+        ],
         Reason::BranchTaken => vec![format!("choose another branch: `fleet task edit {task} --branch NAME`")],
         Reason::SetupFailed => {
             vec!["`fleet config show` shows the set-up commands (`workspaces.setup`)".to_owned()]
@@ -88,7 +92,7 @@ pub(super) fn remedy(engine: &Engine, reason: Reason, task: TaskId, agent: &str)
                 "merge them yourself and start there: `fleet task edit {task} --base COMMIT`, then `fleet task \
                  retry {task}`"
             ),
-            "or let the agent do it: `on_conflict = \"resolve\"` in the workflow's file".to_owned(),
+            "or, in a workflow, let the agent do it: `on_conflict = \"resolve\"` in its file".to_owned(),
         ],
         Reason::ChecksFailed => vec![
             format!("`fleet show {task}` shows what it printed, and the file with the whole output"),
@@ -113,12 +117,12 @@ pub(super) fn remedy(engine: &Engine, reason: Reason, task: TaskId, agent: &str)
         | Reason::ProviderOutage
         | Reason::WorkspaceFailed
         | Reason::Lost
-        // What is to be raised, only the run can tell: `more_use`.
+        // Only the run knows which limit to raise: `more_use`.
         | Reason::OverBudget => Vec::new(),
     })
 }
 
-/// How a run that went over a limit gets more: of that which it went over.
+/// The command that raises the limit which a run has exceeded.
 pub(super) fn more_use(run: &Run, limits: Limits) -> Option<String> {
     let is_over = run.reason == Some(Reason::OverBudget);
     is_over.then(|| raised(run.task, run.usage, limits, run.reserved))
@@ -165,10 +169,10 @@ mod tests {
 
     #[test]
     fn nothing_is_said_twice() {
-        assert_eq!(told(Reason::Lost, Some("its keeper vanished")), "its keeper vanished");
-        assert_eq!(told(Reason::Lost, None), "its keeper vanished");
+        assert_eq!(explained(Reason::Lost, Some("its keeper vanished")), "its keeper vanished");
+        assert_eq!(explained(Reason::Lost, None), "its keeper vanished");
         assert_eq!(
-            told(Reason::Auth, Some("HTTP 401")),
+            explained(Reason::Auth, Some("HTTP 401")),
             "the provider refused the credentials: HTTP 401",
             "what others say needs to be put in words"
         );

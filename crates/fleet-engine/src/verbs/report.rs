@@ -1,9 +1,7 @@
 use fleet_api::verbs::report::{Answer, Request};
-use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::run::RunReport;
-use fleet_store::ops;
 
-use crate::Engine;
+use super::prelude::*;
 
 /// Records the report for the run of the agent that calls.
 pub(crate) async fn run(engine: &Engine, Request { report }: Request) -> Outcome<Answer> {

@@ -6,29 +6,25 @@ use std::path::PathBuf;
 
 use fleet_api::verbs::review::{Answer, Request, Review};
 use fleet_core::outcome::RunResult;
-use fleet_core::problem::Outcome;
 use fleet_core::review::{Branch, ReviewVerdict, judge};
 use fleet_core::task::TaskState;
-use fleet_core::time::Millis;
 use fleet_host::git::{self, GitError, MergeCheck};
-use fleet_store::ops::{self, ListedRun, RunDetail};
+use fleet_store::ops::{ListedRun, RunDetail};
 
 use super::elsewhere::Here;
 use super::lineage;
+use super::prelude::*;
 use super::run_show::advice;
-use crate::keeper::blocking;
 use crate::landing_status::LandingStatus;
-use crate::{Engine, clock, problems};
-use fleet_api::Moment;
 
 /// As much as one person looks at in a sitting.
 const SHOWN: u32 = 20;
 /// At most this many runs are searched, newest first: a finished task may have many unfinished ones behind it.
-const LOOKED_THROUGH: i64 = 1_000;
-const LATELY: &str = "7d";
+const MAX_RUNS_SEARCHED: i64 = 1_000;
+const DEFAULT_SINCE: &str = "7d";
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
-    let since = request.since.as_deref().unwrap_or(LATELY);
+    let since = request.since.as_deref().unwrap_or(DEFAULT_SINCE);
     let since = clock::parse_past("since", since, engine.time().await?)?;
     let limit = request.limit.unwrap_or(SHOWN) as usize;
     let repo = PathBuf::from(engine.common_dir()?);
@@ -37,7 +33,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     };
     let filter =
         ops::RunFilter { project: Some(project.id), newest_of_task: true, ..ops::RunFilter::default() };
-    let mut ended = engine.call(ops::ListRuns { filter, limit: LOOKED_THROUGH }).await?;
+    let mut ended = engine.call(ops::ListRuns { filter, limit: MAX_RUNS_SEARCHED }).await?;
     ended.retain(|listed| is_over(listed, since));
     lineage::retain_own(engine, &mut ended, |listed| listed.run.task).await?;
     ended.sort_by_key(|listed| std::cmp::Reverse(listed.run.ended_at));

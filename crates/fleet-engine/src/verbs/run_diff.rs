@@ -3,19 +3,15 @@ mod page;
 use std::path::PathBuf;
 
 use fleet_api::verbs::run_diff::{Answer, CommitView, FileView, Of, Request, Summary, Which};
-use fleet_core::id::RunId;
 use fleet_core::outcome::RunResult;
-use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_core::run::Run;
 use fleet_host::git::{self, Changes, FileStatus, Oid, TakeSnapshot};
-use fleet_store::ops::{self, RunDetail};
+use fleet_store::ops::RunDetail;
 
 use self::page::Cursor;
 use super::elsewhere;
+use super::prelude::*;
 use super::project_git::ProjectGit;
-use crate::home::Home;
-use crate::keeper::{blocking, checkout};
-use crate::{Engine, clock, problems};
+use crate::keeper::checkout;
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let id = engine.run_id(&request.id).await?;
@@ -76,7 +72,7 @@ fn no_workspace(run: &Run) -> Problem {
 /// The files as they are now, what is not committed included.
 async fn workspace(engine: &Engine, detail: &RunDetail) -> Outcome<Found> {
     let run = detail.run.id;
-    let home = Home::new(engine.home());
+    let home = engine.home();
     let config = engine.at(checkout(&detail.project)).and_then(|here| here.config().cloned());
     let area = home.area(&detail.project, &config.or_else(|_| engine.config().cloned())?);
     let looked = blocking(move || -> Result<Option<Found>, Problem> {

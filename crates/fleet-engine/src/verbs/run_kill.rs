@@ -4,11 +4,9 @@ use std::time::Duration;
 
 use fleet_api::verbs::run_kill::{Answer, KillOutcome, Killed, Request};
 use fleet_api::views::Followed;
-use fleet_core::id::TaskId;
-use fleet_core::problem::Outcome;
 
 use super::follow;
-use crate::Engine;
+use super::prelude::*;
 use crate::cancellation::{self, CancelRequest, CancelledTask, Fate, Until};
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {

@@ -1,21 +1,18 @@
 use std::collections::BTreeMap;
 
 use fleet_api::verbs::run_list::{Answer, Looked, Request};
-use fleet_core::id::RunId;
-use fleet_core::problem::{Code, Outcome};
-use fleet_core::run::Run;
-use fleet_store::ops::{self, ListedRun, RunFilter};
+use fleet_core::task::{Status, TaskState};
+use fleet_store::ops::{ListTasks, ListedRun, RunFilter, StatusFilter, TaskFilter};
 
-use super::lineage;
-use crate::home::Home;
-use crate::keeper::blocking;
+use super::prelude::*;
+use super::{lineage, task_list};
+use crate::load;
 use crate::lost_keeper::LostKeeper;
 use crate::waiting::Waiting;
-use crate::{Engine, load, problems};
-use fleet_api::views::{ListedRunView, RunView};
+use fleet_api::views::{ListedRunView, RunView, TaskList};
 
 /// More agents than any fleet has at work.
-const MOST_LIVE: u32 = 10_000;
+const MAX_LIVE: u32 = 10_000;
 
 /// Lists them. An agent sees those that come from its own task.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
@@ -25,8 +22,24 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let (listed, more) = find(engine, &request).await?;
     let is_narrowed = !request.all_projects && request.batch.is_none();
     let elsewhere = if listed.is_empty() && is_narrowed { live_anywhere(engine).await? } else { 0 };
+    let TaskList { tasks: queue, projects, .. } = queue(engine, &request).await?;
     let (runs, looked) = views(engine, &listed, request.after.unwrap_or_default()).await?;
-    Ok(Answer { runs, more, elsewhere, looked: request.wait_seconds.map(|_| looked) })
+    Ok(Answer { runs, more, queue, projects, elsewhere, looked: request.wait_seconds.map(|_| looked) })
+}
+
+/// What is neither running nor over. An agent sees what comes from its own task.
+async fn queue(engine: &Engine, request: &Request) -> Outcome<TaskList> {
+    let Some(RunFilter { project, batch, .. }) = filter(engine, request).await? else {
+        return Ok(task_list::nothing());
+    };
+    let is_idle = |status: &Status| *status != Status::In(TaskState::Running);
+    let statuses = StatusFilter(StatusFilter::open().0.into_iter().filter(is_idle).collect());
+    let (filter, limit) =
+        (TaskFilter { project, batch, ..Default::default() }, task_list::limit(engine, request.limit)?);
+    let page = engine.call(ListTasks { statuses, filter, limit, now: engine.now() }).await?;
+    let mut list = task_list::list(engine, &page).await?;
+    lineage::retain_own(engine, &mut list.tasks, |task| task.id).await?;
+    Ok(list)
 }
 
 /// Those at work. An agent sees those that come from its own task.
@@ -39,11 +52,11 @@ async fn find(engine: &Engine, request: &Request) -> Outcome<(Vec<ListedRun>, bo
     let limit = match (request.limit, request.all) {
         (Some(limit), _) => limit,
         (None, true) => engine.config()?.tasks().list_limit,
-        (None, false) => MOST_LIVE,
+        (None, false) => MAX_LIVE,
     };
     let Some(filter) = filter(engine, request).await? else { return Ok((Vec::new(), false)) };
     // How many of them are an agent's own is known only when all are there.
-    let looked_through = if lineage::own_task(engine)?.is_some() { MOST_LIVE } else { limit };
+    let looked_through = if lineage::own_task(engine)?.is_some() { MAX_LIVE } else { limit };
     let mut listed = engine.call(ops::ListRuns { filter, limit: i64::from(looked_through) + 1 }).await?;
     lineage::retain_own(engine, &mut listed, |listed| listed.run.task).await?;
     let more = listed.len() > limit as usize;
@@ -61,7 +74,7 @@ async fn views(
     }
     let here = super::elsewhere::Here::of(engine)?;
     let runs: Vec<Run> = listed.iter().map(|listed| listed.run.clone()).collect();
-    let home = Home::new(engine.home());
+    let home = engine.home().clone();
     let (loads, lost, looked) = blocking(move || {
         let lost = runs.iter().filter_map(|run| Some((run.id, LostKeeper::of(&home, run)?)));
         let lost: BTreeMap<RunId, LostKeeper> = lost.collect();
@@ -89,8 +102,9 @@ async fn views(
 
 /// `None` when the project has never had a task.
 async fn filter(engine: &Engine, request: &Request) -> Outcome<Option<RunFilter>> {
-    let batch = request.batch.as_deref().map(problems::batch).transpose()?;
-    let filter = RunFilter { live_only: !request.all, batch, ..Default::default() };
+    let batch = engine.given_batch(request.batch.as_deref()).await?;
+    let newest_of_task = request.newest_only;
+    let filter = RunFilter { live_only: !request.all, batch, newest_of_task, ..Default::default() };
     if request.all_projects || batch.is_some() {
         return Ok(Some(filter));
     }
@@ -101,11 +115,11 @@ async fn filter(engine: &Engine, request: &Request) -> Outcome<Option<RunFilter>
     Ok(project.map(|project| RunFilter { project: Some(project.id), ..filter }))
 }
 
-/// Somebody who finds nothing may be in the wrong place.
+/// A user who finds nothing may be in the wrong repository.
 async fn live_anywhere(engine: &Engine) -> Outcome<usize> {
     if engine.caller()?.run().is_some() {
         return Ok(0);
     }
     let filter = RunFilter { live_only: true, ..Default::default() };
-    Ok(engine.call(ops::ListRuns { filter, limit: MOST_LIVE.into() }).await?.len())
+    Ok(engine.call(ops::ListRuns { filter, limit: MAX_LIVE.into() }).await?.len())
 }

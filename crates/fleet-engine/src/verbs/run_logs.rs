@@ -8,21 +8,17 @@ use std::time::Duration;
 
 use fleet_agents::Registry;
 use fleet_api::verbs::run_logs::{Answer, End, Request, Stream};
-use fleet_core::id::RunId;
-use fleet_core::outcome::RunResult;
-use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_core::run::Run;
+use fleet_core::outcome::{ResultStatus, RunResult};
 use fleet_host::log::{LogReader, Piece};
 use fleet_host::process::Identity;
-use fleet_store::ops;
 
 pub(crate) use self::page::OpenLogs;
 use self::page::Reading;
-use crate::home::Home;
-use crate::keeper::{Talk, blocking};
+use super::prelude::*;
+use crate::keeper::Talk;
 use crate::verbs::elsewhere::Here;
+use crate::verbs::question::asked;
 use crate::waiting::Waiting;
-use crate::{Engine, problems};
 
 #[derive(Debug, Clone)]
 pub(crate) struct Log {
@@ -36,13 +32,14 @@ pub(crate) struct Log {
     agents: Registry,
 }
 
-/// A log is looked at so often: writing to it tells nobody.
+/// How often a log is checked: writing to it notifies no one.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let mut waiting = Waiting::start(engine, request.wait_seconds).await?;
     let log = find(engine, &request).await?;
-    let (id, mut end, has_errors) = (log.run.id, end_of(&log.run), log.has_errors());
+    let is_asked = log.result.as_ref().is_some_and(|result| result.status == ResultStatus::Asked);
+    let (id, mut end, has_errors) = (log.run.id, end_of(&log.run, is_asked), log.has_errors());
     let mut reading = Reading::begin(engine, log, &request)?;
     loop {
         // What is known of the end was known before the rest is read, so nothing is missed.
@@ -61,12 +58,16 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
             return Ok(Answer { run: id, entries, pieces, next, more, end, is_empty, has_errors });
         }
         reading = read;
-        end = end_of(&engine.call(ops::GetRun { run: id }).await?.run);
+        let detail = engine.call(ops::GetRun { run: id }).await?;
+        end = end_of(&detail.run, detail.result.as_deref().is_some_and(|result| asked(result).is_some()));
     }
 }
 
 /// Why nothing more comes, if that is so. What was written before can still be read.
-fn end_of(run: &Run) -> Option<End> {
+fn end_of(run: &Run, is_asked: bool) -> Option<End> {
+    if !run.state.is_live() && is_asked {
+        return Some(End::Asked);
+    }
     if !run.state.is_live() {
         return Some(End::Ended(run.state()));
     }
@@ -74,17 +75,13 @@ fn end_of(run: &Run) -> Option<End> {
     (!keeper.is_alive()).then_some(End::Deserted)
 }
 
-/// More attempts at one task than anybody makes.
-const MOST_ATTEMPTS: i64 = 1_000;
-
 pub(super) async fn find(engine: &Engine, request: &Request) -> Outcome<Log> {
     let mut id = engine.run_id(&request.id).await?;
     if let Some(attempt) = request.attempt {
         id = attempt_of(engine, id, attempt).await?;
     }
     let detail = engine.call(ops::GetRun { run: id }).await?;
-    let home = Home::new(engine.home());
-    let folder = home.run(id);
+    let folder = engine.home().run(id);
     if let Some(place) = Here::of(engine)?.place_of(&detail.run) {
         let why = format!("run {id} worked {place}: its logs are there, not here");
         return Err(Problem::new(Code::NotHere, why)
@@ -113,8 +110,7 @@ pub(super) async fn find(engine: &Engine, request: &Request) -> Outcome<Log> {
 /// Another attempt at the same task.
 async fn attempt_of(engine: &Engine, run: RunId, attempt: i64) -> Outcome<RunId> {
     let task = engine.call(ops::GetRun { run }).await?.run.task;
-    let filter = ops::RunFilter { task: Some(task), ..Default::default() };
-    let runs = engine.call(ops::ListRuns { filter, limit: MOST_ATTEMPTS }).await?;
+    let runs = engine.call(ops::ListRuns::of_task(task)).await?;
     let found = runs.iter().find(|listed| listed.run.attempt == attempt);
     found.map(|listed| listed.run.id).ok_or_else(|| {
         let newest = runs.first().map_or(0, |listed| listed.run.attempt);
@@ -131,19 +127,20 @@ impl Log {
         std::fs::metadata(&self.errors).is_ok_and(|metadata| metadata.len() > 0)
     }
 
-    /// Its bytes, from a position or from the last so many lines.
+    /// Its bytes, from a position or from the last N lines.
     fn bytes(&self, after: Option<u64>, lines: Option<u32>) -> Outcome<LogReader> {
         match (after, lines) {
             (Some(after), _) => Ok(LogReader::starting_at(&self.path, after)),
             (None, None) => Ok(LogReader::new(&self.path)),
-            (None, Some(lines)) => LogReader::at_last_lines(&self.path, lines as usize)
-                .map_err(|error| problems::io(&self.path, &error)),
+            (None, Some(lines)) => {
+                LogReader::at_last_lines(&self.path, lines as usize).map_err(problems::at(&self.path))
+            }
         }
     }
 
     /// The next bytes of it; `None` at its present end.
     fn piece(&self, reader: &mut LogReader) -> Outcome<Option<Piece>> {
-        reader.next_piece(PIECE).map_err(|error| problems::io(&self.path, &error))
+        reader.next_piece(PIECE).map_err(problems::at(&self.path))
     }
 }
 

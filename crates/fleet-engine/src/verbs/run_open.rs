@@ -2,15 +2,11 @@ use std::path::PathBuf;
 
 use fleet_api::verbs::run_open::{Answer, Request};
 use fleet_core::outcome::RunResult;
-use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_host::git::{self, Area, GitError, Oid};
-use fleet_store::ops;
 
-use crate::home::Home;
-use crate::keeper::blocking;
+use super::prelude::*;
 use crate::verbs::elsewhere;
 use crate::verbs::gc::area;
-use crate::{Engine, problems};
 
 /// Finds the folder of a run that is at work on this machine. One that has ended gets a clone of its branch: its folder is
 /// another run's by now.
@@ -30,7 +26,7 @@ pub(crate) async fn run(engine: &Engine, Request { id }: Request) -> Outcome<Ans
         let message = format!("run {run} has no workspace on this machine, or not yet");
         return Err(Problem::new(Code::NotHere, message).hint(format!("`fleet show {run}` shows its state")));
     }
-    let workspace = Home::new(engine.home()).opened(run);
+    let workspace = engine.home().opened(run);
     if !workspace.exists() {
         restore(engine, &area, &detail, workspace.clone()).await?;
     }
@@ -52,7 +48,7 @@ async fn restore(engine: &Engine, area: &Area, detail: &ops::RunDetail, dir: Pat
     if made.await?.map_err(problems::git)? {
         return Ok(());
     }
-    let kept = Home::new(engine.home()).kept();
+    let kept = engine.home().kept();
     let message = format!("run {} has ended, and its branch {branch:?} is gone", run.id);
     Err(Problem::new(Code::NotHere, message)
         .hint(format!("`fleet undo {}` brings its work back as a branch", run.id))

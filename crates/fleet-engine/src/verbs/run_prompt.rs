@@ -1,17 +1,13 @@
 use fleet_api::verbs::run_prompt::{Answer, Request};
-use fleet_core::id::TaskId;
 use fleet_core::message::Reception;
-use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_core::run::Run;
-use fleet_core::task::{PromptText, Task};
-use fleet_store::ops;
+use fleet_core::task::{PromptText, Task, TaskState};
 
 use super::create::check_agent;
 use super::lineage;
+use super::prelude::*;
 use super::resume::meant;
 use super::task_add::parsed;
-use crate::home::Home;
-use crate::{Engine, caller, cancellation};
+use crate::{caller, cancellation};
 use fleet_api::views::{MessageView, TaskView};
 
 /// Stores the message, and wakes the keeper of a run that is at work here. Starting a requeued task is the caller's
@@ -36,7 +32,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     })
 }
 
-/// An agent that could prompt its own task would start itself again for ever.
+/// An agent that could prompt its own task would restart itself forever.
 fn check_not_own(engine: &Engine, task: TaskId) -> Outcome<()> {
     if lineage::own_task(engine)? != Some(task) {
         return Ok(());
@@ -45,23 +41,24 @@ fn check_not_own(engine: &Engine, task: TaskId) -> Outcome<()> {
         .hint("say it in your final message; `fleet note TEXT` informs people while you work"))
 }
 
-/// A task that is over would be queued for an agent that cannot be started here, and wait for ever.
+/// A task that is over would be queued for an agent that cannot be started here, and wait forever.
 async fn check_startable(engine: &Engine, id: TaskId) -> Outcome<()> {
     let task: Task = match engine.call(ops::GetTask { id }).await {
-        // Deleted in this moment, which is told better by what follows.
+        // Deleted in this moment, which the next call reports better.
         Err(problem) if problem.code == Code::TaskNotFound => return Ok(()),
         detail => detail?.task,
     };
-    if !task.state().is_settled() {
+    let is_reopened = task.state().is_settled() || task.state() == TaskState::Waiting;
+    if !is_reopened {
         return Ok(());
     }
     let default = engine.config()?.agent();
     check_agent(engine, task.agent().map_or(default, |agent| agent.as_str()))
 }
 
-/// A keeper elsewhere, or one that has not told its name yet, hears of it when it renews its lease.
+/// A keeper elsewhere, or one that is not registered yet, learns of it when it renews its lease.
 fn nudge(engine: &Engine, run: &Run) {
-    if Home::new(engine.home()).place().is_ok_and(|here| here == run.place) {
+    if engine.home().place().is_ok_and(|here| here == run.place) {
         cancellation::nudge(run.keeper.as_deref());
     }
 }

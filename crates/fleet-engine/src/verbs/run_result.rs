@@ -1,9 +1,8 @@
 use fleet_api::verbs::run_result::{Answer, Request};
-use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_store::ops;
 
-use crate::Engine;
 use fleet_api::views::RunView;
+
+use super::prelude::*;
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let run = engine.run_id(&request.id).await?;

@@ -5,34 +5,37 @@ use fleet_api::verbs::run_list::Looked;
 use fleet_api::verbs::run_show::{Answer, Request};
 use fleet_core::event;
 use fleet_core::message::Message;
-use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_core::run::{Reason, Run, RunState};
+use fleet_core::run::{Reason, RunState};
 use fleet_core::task::{Task, TaskState};
-use fleet_store::ops::{self, RunDetail};
+use fleet_store::ops::RunDetail;
 
-use super::task_show::MOST_MESSAGES;
-use crate::home::Home;
+use super::log_tail;
+use super::prelude::*;
+use super::task_show::MAX_MESSAGES;
 use crate::keeper::blocking;
+use crate::keeper::prior_tasks::start_branches;
+use crate::load;
 use crate::lost_keeper::LostKeeper;
-use crate::{Engine, load};
 use fleet_api::views::{EventView, MessageView, RunView};
 
-const MOST_NOTES: i64 = 20;
+const MAX_NOTES: i64 = 20;
+/// As many lines of the set-up log tell why it failed.
+const SETUP_LINES: usize = 20;
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let run = engine.run_id(&request.id).await?;
     let detail = engine.call(ops::GetRun { run }).await?;
     // Without numbers they can be shown as well.
     let _ = engine.number_events().await;
-    let notes = engine.call(ops::RunEventsOf { run, kinds: event::NOTES, limit: MOST_NOTES }).await?;
+    let notes = engine.call(ops::RunEventsOf { run, kinds: event::NOTES, limit: MAX_NOTES }).await?;
     let messages = messages(engine, &detail.run).await?;
-    let home = Home::new(engine.home());
+    let home = engine.home().clone();
     let (folder, vault, live) = (home.run(run), home.vault(&detail.project.common_dir), detail.run.clone());
     let is_setup = detail.run.reason == Some(Reason::SetupFailed);
     let (lost, load, snapshots, files, setup_log) = blocking(move || {
         let lost = LostKeeper::of(&home, &live);
         let load = load::look(&home, &[live], &Looked::default()).0.remove(&run);
-        let setup_log = if is_setup { files::setup_log(&folder) } else { Vec::new() };
+        let setup_log = if is_setup { log_tail::of(&folder.setup_log(), SETUP_LINES) } else { Vec::new() };
         (lost, load, files::snapshots(&vault, run), files::kept(&folder), setup_log)
     })
     .await?;
@@ -43,6 +46,10 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
         None => None,
     };
     let task = detail.task.as_ref();
+    let starts_from = match task.filter(|_| detail.has_dependencies) {
+        Some(task) => start_branches(engine, task).await?,
+        None => Vec::new(),
+    };
     let mut shown = RunView::from(&detail.run);
     if let Some(lost) = lost {
         lost.tell(&mut shown);
@@ -56,6 +63,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
         attempts: task.map_or(detail.run.attempt, |task| task.history.attempts),
         attempts_allowed: task.map_or(detail.run.attempt, attempts_allowed),
         project_name: detail.project.name.clone(),
+        starts_from,
         report: detail.report.clone(),
         result,
         load,
@@ -83,7 +91,7 @@ fn allowed(state: TaskState, started: i64, failures: u32, retries: u32) -> i64 {
 
 /// What was said to the agent of this run, or is about to be.
 async fn messages(engine: &Engine, run: &Run) -> Outcome<Vec<MessageView>> {
-    let messages = engine.call(ops::TaskMessages { task: run.task, limit: MOST_MESSAGES }).await?;
+    let messages = engine.call(ops::TaskMessages { task: run.task, limit: MAX_MESSAGES }).await?;
     let is_of_it = |message: &&Message| {
         let waits = message.receipts.seen.is_none() && message.taken_by.is_none();
         message.taken_by == Some(run.id) || (waits && run.state.is_live())

@@ -1,7 +1,6 @@
 use fleet_api::verbs::runner_missing::{Answer, Request};
-use fleet_core::problem::Outcome;
 
-use crate::Engine;
+use super::prelude::*;
 use crate::runner::unattended;
 
 pub(crate) async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {

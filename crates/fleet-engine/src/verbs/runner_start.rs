@@ -1,8 +1,7 @@
 use fleet_api::verbs::runner_start::{Answer, Request};
-use fleet_core::problem::Outcome;
 
+use super::prelude::*;
 use super::runner_status::view;
-use crate::Engine;
 use crate::runner::start_in_background;
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {

@@ -1,24 +1,21 @@
+mod needs_you;
+
 use std::collections::BTreeSet;
 
-use fleet_api::Moment;
 use fleet_api::verbs::runner_status::{Answer, PauseView, Request, RunnerView, WarningView};
 use fleet_core::event::{AgentEvent, Event, Fact, WARNING};
-use fleet_core::problem::Outcome;
-use fleet_core::run::Run;
-use fleet_store::ops;
 
+use super::prelude::*;
 use crate::caller::is_inside_a_run;
-use crate::home::Home;
 use crate::runner::Startable;
 use crate::runner::registry::{self, Runner};
-use crate::{Engine, clock, problems};
 
 /// Counting stops here.
 const COUNTED: i64 = 1_000;
 
 pub(crate) async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
-    let home = Home::new(engine.home());
-    let up = registry::up(&home).map_err(|error| problems::io(&home.runners(), &error))?;
+    let home = engine.home();
+    let up = registry::up(home)?;
     let place = engine.place()?;
     let live = engine.call(ops::LiveRuns { place }).await?;
     let ready = engine
@@ -33,6 +30,8 @@ pub(crate) async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
     let is_agent = is_inside_a_run(engine)?;
     let refused = startable.refused.keys().filter(|_| !is_agent).cloned().collect();
     let warned = if is_agent { Vec::new() } else { warnings(engine, &live).await? };
+    let (needs_you, needs_you_more) =
+        if is_agent { (Vec::new(), false) } else { needs_you::find(engine).await? };
     Ok(Answer {
         missing_repositories: refused,
         missing_agents: missing.into_iter().map(ToOwned::to_owned).collect(),
@@ -41,6 +40,8 @@ pub(crate) async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
         budget_today: engine.config()?.spending().day_micro_usd,
         runners: up.iter().map(|runner| shown(runner, is_agent)).collect(),
         running: live.len(),
+        needs_you,
+        needs_you_more,
         warnings: warned,
         ready: ready.tasks.len(),
         ready_more: ready.more,

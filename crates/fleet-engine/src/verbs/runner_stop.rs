@@ -1,27 +1,24 @@
 use std::time::Duration;
 
 use fleet_api::verbs::runner_stop::{Answer, Request};
-use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::run::{StopKind, StopRequest};
 use fleet_host::process::{self, Signal};
-use fleet_store::{StoreError, ops};
 
+use super::prelude::*;
 use super::runner_status::view;
 use crate::cancellation::nudge;
-use crate::home::Home;
 use crate::reconcile::{Reconciler, Repairs};
 use crate::runner::registry;
-use crate::{Engine, clock, problems};
 
 /// A runner has nothing to do when it ends, and a keeper has a ladder to climb.
-const PATIENCE: Duration = Duration::from_secs(30);
+const STOP_TIMEOUT: Duration = Duration::from_secs(30);
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
-/// So often those are looked for whose keepers are gone.
+/// How often runs without a keeper are looked for.
 const REPAIR_INTERVAL: Duration = Duration::from_secs(1);
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
-    let home = Home::new(engine.home());
-    let up = || registry::up(&home).map_err(|error| problems::io(&home.runners(), &error));
+    let home = engine.home();
+    let up = || registry::up(home);
     let runners = up()?;
     // First, or a keeper that ends just now would start another one.
     if !request.restart {
@@ -48,7 +45,7 @@ async fn release(engine: &Engine, place: &str) -> Outcome<usize> {
         let asked =
             engine.store().await?.call(ops::RequestStop { run: run.id, stop, now: clock::now() }).await;
         match asked {
-            // What has ended by itself in between is no trouble.
+            // A process that has ended in between does not matter.
             Ok(_)
             | Err(
                 StoreError::LeaseLost { .. } | StoreError::IllegalRun { .. } | StoreError::RunNotFound(_),
@@ -58,7 +55,7 @@ async fn release(engine: &Engine, place: &str) -> Outcome<usize> {
         nudge(run.keeper.as_deref());
     }
     let (mut reconciler, mut repairs) = (Reconciler::new(engine)?, Repairs::new(engine));
-    let (mut left, mut looked) = (PATIENCE, None);
+    let (mut left, mut looked) = (STOP_TIMEOUT, None);
     while !engine.call(ops::LiveRuns { place: place.to_owned() }).await?.is_empty() {
         // A keeper that is gone does not answer, and no runner is up that would notice.
         if looked.is_none_or(|looked| clock::uptime().saturating_sub(looked) >= REPAIR_INTERVAL) {
@@ -78,7 +75,7 @@ async fn release(engine: &Engine, place: &str) -> Outcome<usize> {
 }
 
 async fn wait(what: &str, done: impl Fn() -> Outcome<bool>) -> Outcome<()> {
-    let mut left = PATIENCE;
+    let mut left = STOP_TIMEOUT;
     while !done()? {
         left = left.checked_sub(POLL_INTERVAL).ok_or_else(|| stuck(what))?;
         tokio::time::sleep(POLL_INTERVAL).await;

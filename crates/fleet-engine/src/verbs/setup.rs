@@ -1,7 +1,8 @@
 //! Registers our tool server in the settings of the programs that people work with, and takes that back.
 //!
-//! Owns the order of things: read, look whose entry there is, edit, show, exchange. Must never touch anything else in a file
-//! that is somebody else's, never write over one that it does not understand, and never over another one's entry unasked.
+//! Owns the order of things: read, look whose entry there is, edit, show, exchange. Must never touch anything else in a
+//! file that belongs to another program, never write over one that it does not understand, and never over another one's
+//! entry unasked.
 
 mod client;
 mod difference;
@@ -17,19 +18,18 @@ use std::path::Path;
 
 use fleet_api::verbs::setup::{Answer, Client, Done, NAME, Request, Scope, Wish};
 use fleet_api::verbs::setup_list::Status;
-use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
 use serde::{Deserialize, Serialize};
 
+use super::prelude::*;
 use crate::atomic_file::{AtomicFile, link_at};
 use crate::text_file::{self, Unusable};
-use crate::{Engine, problems};
 use client::Settings as _;
 use difference::changes;
 use entry::Entry;
 use ledger::{Ledger, Note};
 
-/// Some clients keep their whole history in their settings; more than this is none.
+/// Some clients keep their whole history in their settings; a larger file is not one.
 const LIMIT: u64 = 64 * 1024 * 1024;
 
 /// How much of a file is ours.
@@ -62,7 +62,7 @@ fn register(engine: &Engine, request: Request) -> Outcome<Answer> {
     let changes = changes(before.as_deref().unwrap_or_default(), after.as_deref().unwrap_or_default());
     if !request.dry_run && !matches!(done, Done::Unchanged | Done::Absent) {
         exchange(&file, before.as_deref(), after.as_deref())?;
-        Ledger::new(engine.home()).keep(&file, note)?;
+        Ledger::new(engine.home().root()).keep(&file, note)?;
     }
     Ok(Answer {
         client: request.client,
@@ -78,13 +78,13 @@ fn register(engine: &Engine, request: Request) -> Outcome<Answer> {
 /// Writes the new text, or takes the file away. Clients write their settings at any time: what came since they were read
 /// must not be lost.
 fn exchange(file: &Path, before: Option<&str>, after: Option<&str>) -> Outcome<()> {
-    let exclusive = AtomicFile::acquire(file).map_err(|error| problems::io(file, &error))?;
+    let exclusive = AtomicFile::acquire(file).map_err(problems::at(file))?;
     if fs::read(file).ok().as_deref() != before.map(str::as_bytes) {
         let message = format!("another process changed {} at the same time", file.display());
         return Err(Problem::new(Code::Changed, message).hint("nothing was changed; try again"));
     }
     let exchanged = after.map_or_else(|| exclusive.remove(), |text| exclusive.replace(text));
-    exchanged.map_err(|error| problems::io(file, &error))
+    exchanged.map_err(problems::at(file))
 }
 
 pub(super) fn status(engine: &Engine, client: Client, scope: Scope) -> Outcome<Status> {
@@ -94,7 +94,7 @@ pub(super) fn status(engine: &Engine, client: Client, scope: Scope) -> Outcome<S
     let (status, command, problem) = match found {
         Err(problem) => ("unreadable", Vec::new(), Some(problem.to_string())),
         Ok(None) => ("absent", Vec::new(), None),
-        Ok(Some(entry)) if entry.is_as_good_as(&wanted) => ("registered", entry.words, None),
+        Ok(Some(entry)) if entry.is_equivalent_to(&wanted) => ("registered", entry.words, None),
         Ok(Some(entry)) if entry.is_ours(&wanted) => ("outdated", entry.words, None),
         Ok(Some(entry)) => ("foreign", entry.words, None),
     };
@@ -124,13 +124,13 @@ fn plan(
         return Err(taken(file, entry, request.wish));
     }
     let text = before.unwrap_or_default();
-    let ledger = Ledger::new(engine.home());
+    let ledger = Ledger::new(engine.home().root());
     match (request.wish, found) {
         (Wish::Remove, None) => Ok(stay(Done::Absent)),
         (Wish::Remove, Some(_)) => {
             let note = ledger.note(file);
             let is_clean = |text: &String| matches!(client.found(text), Ok(None));
-            // A file of ours goes as a whole, if nobody wrote anything into it.
+            // A file that we made is removed as a whole, if nothing else was written to it.
             let undone = note.undone(text).filter(|_| note.made != Made::File).filter(is_clean);
             let after = match undone {
                 Some(text) => Some(text),
@@ -138,7 +138,7 @@ fn plan(
             };
             Ok(Plan { done: Done::Removed, after, note: Note::ENTRY })
         }
-        (Wish::Add, Some(entry)) if entry.is_as_good_as(wanted) => Ok(stay(Done::Unchanged)),
+        (Wish::Add, Some(entry)) if entry.is_equivalent_to(wanted) => Ok(stay(Done::Unchanged)),
         (Wish::Add, found) => {
             let Edited { text: after, made } = client.with(text, wanted).map_err(|why| broken(file, &why))?;
             let note = match (before, &found) {
@@ -147,7 +147,7 @@ fn plan(
                 (Some(_), None) => Note::of(made, text, &after),
             };
             // The last guard before a file is replaced.
-            if !look(client, file, Some(&after))?.is_some_and(|entry| entry.is_as_good_as(wanted)) {
+            if !look(client, file, Some(&after))?.is_some_and(|entry| entry.is_equivalent_to(wanted)) {
                 return Err(Problem::new(
                     Code::Internal,
                     format!("{} would have been damaged", file.display()),
@@ -168,7 +168,7 @@ fn read(path: &Path) -> Outcome<Option<String>> {
     match text_file::read(path, LIMIT) {
         Ok(text) => Ok(Some(text)),
         Err(Unusable::Missing) => Ok(None),
-        Err(Unusable::Unread(error)) => Err(problems::io(path, &error)),
+        Err(Unusable::Unread(error)) => Err(problems::at(path)(error)),
         Err(why) => Err(broken(path, &why.to_string())),
     }
 }

@@ -1,9 +1,8 @@
 use fleet_api::verbs::setup::{Client, Scope};
 use fleet_api::verbs::setup_list::{Answer, Request};
-use fleet_core::problem::Outcome;
 
+use super::prelude::*;
 use super::setup::status;
-use crate::Engine;
 
 /// How every client stands: in one scope, or for the user and wherever the project has an entry.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {

@@ -3,34 +3,33 @@ mod settle;
 use fleet_api::verbs::task_add::{Answer, Duplicates, Request};
 use fleet_api::verbs::task_similar::{self, Similar};
 use fleet_api::views::TaskView;
-use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::task::{
     AgentName, BaseRef, FieldError, Label, Labels, ModelName, Priority, Task, TaskSpec, TaskState,
 };
-use fleet_store::{StoreError, ops};
 
+use super::prelude::*;
 use super::task_edit::edit;
 use super::{create, texts};
 use crate::caller::author;
-use crate::{Engine, agents, allowed, problems, runner};
+use crate::{agents, allowed, runner};
 
 pub(crate) use settle::settle;
 
-/// An id is drawn again so often when another process drew the same: one in millions, so more is a defect.
-const DRAWS: usize = 5;
+/// How often an id is redrawn when another process drew the same: one in millions, so more is a defect.
+const MAX_ID_DRAWS: usize = 5;
 
 /// From here on two tasks are nearly the same.
-const SAME: f64 = 0.7;
+const DUPLICATE_AT: f64 = 0.7;
 
 /// Adds the task to the project of the directory, or says what is there already. The look comes before the adding and is
 /// not part of it: two that add the same task at the same moment are both served.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
-    let threshold = texts::threshold(request.threshold, SAME)?;
+    let threshold = texts::threshold(request.threshold, DUPLICATE_AT)?;
     // First of all whether it could be added at all: a wrong field is not a duplicate.
     spec(engine, &request)?;
     let similar = match request.duplicates {
         Duplicates::Ignore => Vec::new(),
-        Duplicates::Name | Duplicates::Refuse => alike(engine, &request, threshold).await?,
+        Duplicates::Name | Duplicates::Refuse => similar_tasks(engine, &request, threshold).await?,
     };
     let agent = request.fields.agent.clone().unwrap_or(engine.config()?.agent().to_owned());
     let agent_is_here = runner::can_start(engine, request.fields.agent.as_deref())?;
@@ -40,12 +39,12 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     Ok(Answer { task: Some(add(engine, request).await?), agent, agent_is_here, similar })
 }
 
-async fn alike(engine: &Engine, task: &Request, threshold: f64) -> Outcome<Vec<Similar>> {
+async fn similar_tasks(engine: &Engine, task: &Request, threshold: f64) -> Outcome<Vec<Similar>> {
     let text = format!("{}\n{}", task.title, task.fields.description.as_deref().unwrap_or_default());
     let of = task_similar::Of::Text(text);
     let request = task_similar::Request { of, threshold: Some(threshold), all_projects: false, limit: None };
     let found = super::task_similar::run(engine, request).await?.similar;
-    // What somebody decided against is no reason not to want it again.
+    // A cancelled task does not count: the user may want it again.
     Ok(found.into_iter().filter(|similar| similar.task.state != TaskState::Cancelled).collect())
 }
 
@@ -71,7 +70,7 @@ pub(super) async fn insert(
     mut tasks: Vec<ops::NewTask>,
 ) -> Outcome<Result<Vec<Task>, StoreError>> {
     let author = author(engine)?;
-    for _ in 1..DRAWS {
+    for _ in 1..MAX_ID_DRAWS {
         let add = ops::AddTasks { tasks: tasks.clone(), author: author.clone(), now: engine.now() };
         match engine.store().await?.call(add).await {
             Err(StoreError::TaskExists(_)) => {}
@@ -84,7 +83,7 @@ pub(super) async fn insert(
     Err(Problem::new(Code::Internal, "no free id was found"))
 }
 
-/// Refuses a start that is not there and that nobody will make. What the tasks before it do may well make it.
+/// Refuses a base that does not exist and that no task will make. What the tasks before it do may well make it.
 ///
 /// In a workspace, names are the agent's: they would mean something else, or nothing, in the user's repository when the
 /// task starts. So the commit is noted instead.

@@ -1,12 +1,11 @@
 use fleet_api::TaskFields;
 use fleet_api::verbs::task_assign::{Answer, Request, Start};
 use fleet_api::views::TaskView;
-use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::task::{AgentName, Task, TaskEdit, TaskMove, TaskState};
-use fleet_store::ops;
 
+use super::prelude::*;
 use super::task_edit;
-use crate::{Engine, runner};
+use crate::runner;
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let id = engine.task_id(&request.task).await?;

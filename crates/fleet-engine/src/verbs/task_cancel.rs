@@ -1,18 +1,19 @@
 use fleet_api::verbs::task_cancel::{Answer, Request};
 use fleet_api::views::TaskView;
-use fleet_core::id::TaskId;
-use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_core::task::Remark;
-use fleet_store::ops;
+use fleet_core::task::{Remark, TaskState};
 
+use super::prelude::*;
 use super::task_add::parsed;
-use crate::Engine;
 use crate::cancellation::{self, CancelRequest, Fate, Until};
+use crate::engine::Among;
+
+const CANCELLABLE: [TaskState; 5] =
+    [TaskState::Running, TaskState::Waiting, TaskState::Queued, TaskState::Held, TaskState::Failed];
 
 /// Cancels them. A task that runs is stopped by its keeper: what its agent has done is kept.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let remark: Option<Remark> = request.remark.as_deref().map(parsed).transpose()?;
-    let ids = engine.task_ids(&request.ids).await?;
+    let ids = engine.all_selected(&request.ids, &Among::of(&CANCELLABLE, "unfinished")).await?;
     let cancel = CancelRequest { remark, otherwise: "it was cancelled", patience: None, until: Until::Tidy };
     for cancelled in cancellation::cancel_all(engine, &ids, &cancel).await? {
         if let Fate::GoesOn(why) = cancelled.fate {

@@ -1,24 +1,19 @@
 use std::time::Duration;
 
 use fleet_api::verbs::task_clean::{Answer, Branch, Folders, Request};
-use fleet_core::id::{RunId, TaskId};
-use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::tidy::Reach;
-use fleet_store::ops;
 
 use super::clean;
+use super::prelude::*;
 use super::project_git::ProjectGit;
 use crate::home::Home;
-use crate::keeper::blocking;
-use crate::{Engine, clock, sweep};
+use crate::sweep;
 
-/// More attempts at one task than anybody makes.
-const MOST_ATTEMPTS: i64 = 1_000;
-/// So long a run that is over may take to be tidy; a large tree takes longer, and then stays for another time.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a finished run may take to be tidied up; a large tree takes longer, and then stays until the next call.
+const TIDY_TIMEOUT: Duration = Duration::from_secs(10);
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Removes it. Nothing is left to do the second time, which is no problem.
+/// Removes what a task left. A second call finds nothing to do, which is not an error.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let id = engine.task_id(&request.task).await?;
     let state = engine.call(ops::GetTask { id }).await?.task.state();
@@ -26,11 +21,10 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
         let message = format!("task {id} is {state}: only finished tasks can be cleaned up");
         return Err(Problem::new(Code::IllegalTransition, message).hint(format!("`fleet kill {id}` ends it")));
     }
-    let filter = ops::RunFilter { task: Some(id), ..Default::default() };
-    let runs = engine.call(ops::ListRuns { filter, limit: MOST_ATTEMPTS }).await?;
+    let runs = engine.call(ops::ListRuns::of_task(id)).await?;
     let runs: Vec<RunId> = runs.into_iter().map(|row| row.run.id).collect();
-    let home = Home::new(engine.home());
-    tidied(&home, &runs).await;
+    let home = engine.home();
+    wait_until_tidy(home, &runs).await;
     let mut answer = Answer {
         branch_removed: None,
         branch_kept: None,
@@ -40,7 +34,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     };
     branch(engine, (id, request.branch), &mut answer).await?;
     if request.folders == Folders::Remove {
-        folders(&home, runs, &mut answer).await?;
+        folders(home, runs, &mut answer).await?;
     }
     sweep::start(engine)?;
     Ok(answer)
@@ -79,8 +73,8 @@ async fn branch(engine: &Engine, (task, wish): (TaskId, Branch), answer: &mut An
 }
 
 /// A keeper records the end before it gives its workspace back: a caller that comes right after that waits a moment.
-pub(super) async fn tidied(home: &Home, runs: &[RunId]) {
-    let deadline = clock::uptime() + PATIENCE;
+pub(super) async fn wait_until_tidy(home: &Home, runs: &[RunId]) {
+    let deadline = clock::uptime() + TIDY_TIMEOUT;
     while runs.iter().any(|run| home.live_run(*run).exists()) && clock::uptime() < deadline {
         tokio::time::sleep(POLL_INTERVAL).await;
     }

@@ -1,14 +1,22 @@
 use fleet_api::verbs::task_delete::{Answer, Request};
 use fleet_api::views::TaskView;
-use fleet_core::id::TaskId;
-use fleet_core::problem::Outcome;
-use fleet_store::ops;
+use fleet_core::task::TaskState;
 
+use super::prelude::*;
 use super::task_cancel::views;
-use crate::Engine;
+use crate::engine::Among;
+
+const DELETABLE: [TaskState; 6] = [
+    TaskState::Queued,
+    TaskState::Waiting,
+    TaskState::Held,
+    TaskState::Done,
+    TaskState::Failed,
+    TaskState::Cancelled,
+];
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
-    let ids = engine.task_ids(&request.ids).await?;
+    let ids = engine.all_selected(&request.ids, &Among::of(&DELETABLE, "deletable")).await?;
     if request.dry_run {
         return Ok(Answer { deleted: views(engine, ids).await? });
     }

@@ -2,12 +2,9 @@ use fleet_api::verbs::task_cancel::Answer;
 use fleet_api::verbs::task_dep_add::Request;
 use fleet_api::views::TaskView;
 use fleet_core::deps::Edge;
-use fleet_core::id::TaskId;
-use fleet_core::problem::Outcome;
-use fleet_store::ops;
 
+use super::prelude::*;
 use super::task_show;
-use crate::Engine;
 
 /// Adds all of the dependencies, or none.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {

@@ -1,10 +1,8 @@
 use fleet_api::verbs::task_cancel::Answer;
 use fleet_api::verbs::task_dep_remove::Request;
-use fleet_core::problem::Outcome;
-use fleet_store::ops;
 
+use super::prelude::*;
 use super::task_dep_add::{edges, view};
-use crate::Engine;
 
 /// Removes all of the dependencies, or none.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {

@@ -1,9 +1,6 @@
 use fleet_api::verbs::task_dep_tree::{Answer, Node, Request};
-use fleet_core::id::TaskId;
-use fleet_core::problem::Outcome;
-use fleet_store::ops;
 
-use crate::Engine;
+use super::prelude::*;
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let root = engine.task_id(&request.id).await?;

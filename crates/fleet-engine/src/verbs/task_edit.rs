@@ -1,17 +1,15 @@
 use fleet_api::TaskFields;
 use fleet_api::verbs::task_edit::{Answer, Request};
 use fleet_api::views::TaskView;
-use fleet_core::id::TaskId;
 use fleet_core::limits::{Limit, Limits};
 use fleet_core::policy::RetryPolicy;
-use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::scope::FileScope;
 use fleet_core::task::{AgentName, Complexity, Label, Labels, ModelName, Priority, TaskEdit, TaskSpec};
-use fleet_store::ops;
 
 use super::lineage;
+use super::prelude::*;
 use super::task_add::{labels, parsed};
-use crate::{Engine, agents, clock, problems};
+use crate::agents;
 
 /// The fields that can be emptied.
 const CLEARABLE: &[&str] = &[
@@ -49,7 +47,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     Ok(Answer { task: TaskView::new(&task, engine.now()).described(&task), changed })
 }
 
-/// How long and how often an agent may work is not for itself to say.
+/// An agent may not change how long and how often it may work.
 fn check_bounds(engine: &Engine, id: TaskId, request: &Request) -> Outcome<()> {
     let changes_bounds = request.fields.retries.is_some()
         || !request.fields.limits.is_empty()
@@ -64,7 +62,7 @@ fn check_bounds(engine: &Engine, id: TaskId, request: &Request) -> Outcome<()> {
     .hint("say in your report what you need; a person can do it"))
 }
 
-/// The new values for a task that is `before` until then, checked.
+/// The checked new values for a task whose spec is `before`.
 pub(super) fn edit(
     engine: &Engine,
     fields: &TaskFields,
@@ -94,7 +92,7 @@ pub(super) fn edit(
         after.limits = Limits::default();
     }
     let description = fields.description.as_deref().or_else(|| cleared("description").then_some(""));
-    let moment = |text: &String| clock::parse_moment(text, engine.now());
+    let moment = |text: &String| clock::parse_begin(text, engine.now());
     Ok(TaskEdit {
         description: description.map(parsed).transpose()?,
         priority: fields.priority.map(Priority::try_from).transpose().map_err(problems::field)?,
@@ -153,7 +151,7 @@ fn complexity(text: &str) -> Outcome<Complexity> {
     text.parse().map_err(|error: fleet_core::UnknownName| Problem::field("complexity", error.to_string()))
 }
 
-/// Limits with changes; `none` takes one away.
+/// Limits with changes; `none` removes one.
 fn limits(before: Limits, texts: &[String]) -> Outcome<Limits> {
     texts.iter().try_fold(before, |limits, text| {
         text.parse::<Limit>()
@@ -162,7 +160,7 @@ fn limits(before: Limits, texts: &[String]) -> Outcome<Limits> {
     })
 }
 
-/// Changes metadata; an empty value takes an entry away.
+/// Changes metadata; an empty value removes an entry.
 fn set_meta(spec: &mut TaskSpec, texts: &[String]) -> Outcome<()> {
     texts.iter().try_for_each(|text| {
         let (key, value) = text

@@ -1,12 +1,8 @@
-use fleet_api::Moment;
 use fleet_api::verbs::task_export::{Answer, Request};
-use fleet_core::id::TaskId;
-use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::task::{Task, TaskSpec, TaskState};
-use fleet_store::ops;
 use serde::Serialize;
 
-use crate::Engine;
+use super::prelude::*;
 
 /// A task in an import or export file: one line of JSON.
 #[derive(Debug, Clone, Serialize)]
@@ -27,14 +23,14 @@ pub(super) struct Line {
 }
 
 /// The default number of tasks per page.
-const PAGE: u32 = 1_000;
+const DEFAULT_LIMIT: u32 = 1_000;
 
 /// Reads a page of the tasks of the directory's project, oldest first.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let Some(project) = engine.known_project().await? else {
         return Ok(Answer { lines: Vec::new(), next: None });
     };
-    let limit = request.limit.unwrap_or(PAGE).into();
+    let limit = request.limit.unwrap_or(DEFAULT_LIMIT).into();
     let page = ops::ExportTasks { project: Some(project.id), after: request.after, limit };
     let tasks = engine.call(page).await?;
     let next = tasks.last().map(|(task, _)| task.id);

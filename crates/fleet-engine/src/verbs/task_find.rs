@@ -1,9 +1,8 @@
 use fleet_api::verbs::task_find::{Answer, Request};
-use fleet_core::problem::Outcome;
 
 use super::lineage;
+use super::prelude::*;
 use super::resume::meant;
-use crate::Engine;
 
 /// Finds it. More than an id can name one, so that whose it is can be checked only here.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {

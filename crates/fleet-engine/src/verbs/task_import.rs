@@ -1,24 +1,21 @@
 use std::collections::BTreeMap;
 
-use fleet_api::Moment;
 use fleet_api::verbs::task_import::{Answer, Request};
 use fleet_core::deps::{self, Edge};
-use fleet_core::id::{ProjectId, TaskId};
-use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::id::ProjectId;
 use fleet_core::task::{AgentName, ModelName, Task, TaskSpec, TaskState};
 use fleet_core::text::escaped;
-use fleet_core::time::Millis;
-use fleet_store::StoreError;
-use fleet_store::ops::{self, NewTask};
+use fleet_store::ops::NewTask;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::lineage;
+use super::prelude::*;
 use super::task_add::settle;
 use super::task_export::Line;
 use crate::caller::author;
 use crate::config::nearest;
-use crate::{Engine, agents, allowed, clock, problems};
+use crate::{agents, allowed};
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     allowed::check(engine)?;
@@ -69,10 +66,10 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
 /// Refuses an agent a file of more tasks than it may add, before all of them are looked at.
 fn refuse_flood(text: &str) -> Outcome<()> {
     let count = text.lines().filter(|line| !line.trim().is_empty()).count();
-    if count <= ops::MOST_ADDED {
+    if count <= ops::MAX_ADDED {
         return Ok(());
     }
-    let message = format!("{count} tasks: an agent can have at most {} unfinished tasks", ops::MOST_ADDED);
+    let message = format!("{count} tasks: an agent can have at most {} unfinished tasks", ops::MAX_ADDED);
     Err(Problem::new(Code::SpawnRefused, message)
         .hint("a person can import as many as they want: `fleet task import FILE`"))
 }
@@ -155,7 +152,7 @@ fn take<T: DeserializeOwned>(object: &mut Map<String, Value>, name: &str) -> Res
 /// The fields of a line that are not fields of a task.
 const OTHERS: [&str; 5] = ["id", "key", "state", "after", "not_before"];
 
-/// A field that nobody knows, with the one that was meant, or with all that there are.
+/// The error for an unknown field, with the one that was probably meant, or with all fields.
 fn with_advice(message: &str) -> String {
     let Some((unknown, fields)) = message.split_once(", expected one of ") else { return message.to_owned() };
     let told = fields.split(", ").map(|field| field.trim_matches('`').to_owned());
@@ -183,7 +180,7 @@ fn id_for(engine: &Engine, line: &Line, new_ids: bool) -> Outcome<TaskId> {
     }
 }
 
-/// What lines call themselves: by key and by id.
+/// The ids that lines give themselves: by key and by id.
 fn names(lines: &[(usize, Line)], ids: &[TaskId]) -> Outcome<BTreeMap<String, TaskId>> {
     let mut names = BTreeMap::new();
     for ((number, line), id) in lines.iter().zip(ids) {
@@ -230,9 +227,9 @@ async fn existing(engine: &Engine, name: &str) -> Outcome<TaskId> {
 fn refuse_cycles(lines: &[(usize, Line)], ids: &[TaskId], after: &[Vec<TaskId>]) -> Outcome<()> {
     let edges =
         ids.iter().zip(after).flat_map(|(task, after)| after.iter().map(|on| Edge { task: *task, on: *on }));
-    let Some(circle) = deps::any_cycle(&edges.collect::<Vec<_>>()) else { return Ok(()) };
+    let Some(cycle) = deps::any_cycle(&edges.collect::<Vec<_>>()) else { return Ok(()) };
     let number = |id: &TaskId| ids.iter().position(|other| other == id).map_or(0, |at| lines[at].0);
-    let path: Vec<String> = circle.iter().map(|id| format!("line {}", number(id))).collect();
+    let path: Vec<String> = cycle.iter().map(|id| format!("line {}", number(id))).collect();
     let problem =
         Problem::new(Code::DependencyCycle, format!("tasks wait for each other: {}", path.join(" → ")));
     Err(problem.hint("nothing was imported"))

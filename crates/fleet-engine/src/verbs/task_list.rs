@@ -2,14 +2,14 @@ use std::collections::BTreeMap;
 
 use fleet_api::verbs::task_list::Request;
 use fleet_api::views::{TaskList, TaskView};
-use fleet_core::id::{ProjectId, TaskId};
-use fleet_core::problem::{Outcome, Problem};
+use fleet_core::id::ProjectId;
 use fleet_core::task::{Label, Status, TaskState};
-use fleet_store::ops::{self, StatusFilter, TaskFilter, TaskPage};
+use fleet_store::ops::{StatusFilter, TaskFilter, TaskPage};
 
 use super::lineage;
+use super::prelude::*;
 use super::task_add::parsed;
-use crate::{Engine, problems, runner};
+use crate::runner;
 
 /// Lists tasks, status by status, each in the order in which they are served.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<TaskList> {
@@ -35,7 +35,7 @@ pub(super) async fn filter(engine: &Engine, request: &Request) -> Outcome<Option
     let mut unique = labels;
     unique.sort();
     unique.dedup();
-    let batch = request.batch.as_deref().map(problems::batch).transpose()?;
+    let batch = engine.given_batch(request.batch.as_deref()).await?;
     let filter = TaskFilter { project: None, labels: unique, batch };
     if request.all_projects || batch.is_some() {
         return Ok(Some(filter));

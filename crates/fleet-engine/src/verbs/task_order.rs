@@ -6,21 +6,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use fleet_api::verbs::task_order::{Answer, Request, Step, Suggestion};
 use fleet_api::views::ObstacleView;
 use fleet_core::deps::{self, Edge};
-use fleet_core::id::TaskId;
 use fleet_core::plan::{self, Hint, OpenTask, Plan};
-use fleet_core::problem::Outcome;
 use fleet_core::task::{Task, TaskState};
-use fleet_core::time::Millis;
-use fleet_store::ops::{self, StatusFilter};
+use fleet_store::ops::StatusFilter;
 
+use super::prelude::*;
 use super::texts::{self, Which};
-use crate::Engine;
-use crate::keeper::blocking;
 
 /// At most this many dependencies are read: the graph of all considered tasks, unless each waits for dozens.
-const MOST_EDGES: i64 = 20_000;
+const MAX_EDGES: i64 = 20_000;
 /// At most this many tasks are ordered.
-const MOST_TASKS: usize = 500;
+const MAX_TASKS: usize = 500;
 /// How many bottlenecks are named.
 const NAMED: usize = 5;
 
@@ -28,15 +24,15 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let wanted = engine.task_ids(&request.tasks).await?;
     let found = texts::read(engine, &Which { statuses: StatusFilter::open().0, ..Which::default() }).await?;
     let mut tasks = found.tasks;
-    let more = found.more || tasks.len() > MOST_TASKS;
-    tasks.truncate(MOST_TASKS);
+    let more = found.more || tasks.len() > MAX_TASKS;
+    tasks.truncate(MAX_TASKS);
     for id in &wanted {
         if !tasks.iter().any(|task| task.id == *id) {
             tasks.push(engine.call(ops::GetTask { id: *id }).await?.task);
         }
     }
     let roots = tasks.iter().map(|task| task.id).collect();
-    let graph = engine.call(ops::DependencyTree { roots, with_done: false, limit: MOST_EDGES }).await?;
+    let graph = engine.call(ops::DependencyTree { roots, with_done: false, limit: MAX_EDGES }).await?;
     let states: BTreeMap<TaskId, TaskState> =
         graph.nodes.iter().map(|(id, node)| (*id, node.state)).collect();
     if !wanted.is_empty() {
@@ -103,7 +99,7 @@ impl OpenTasks {
         let by_id: BTreeMap<TaskId, &OpenTask> = items.iter().map(|item| (item.id, item)).collect();
         let in_order: Vec<OpenTask> =
             plan.steps.iter().filter_map(|step| by_id.get(&step.id)).map(|item| (*item).clone()).collect();
-        // What has begun waits for nobody any more.
+        // A task that has started does not wait any more.
         let has_begun = |id: TaskId| self.states.get(&id) == Some(&TaskState::Running);
         let found = plan::missing(&in_order, &self.edges).into_iter();
         let found = found.filter(|missing| !has_begun(missing.edge.task));

@@ -1,11 +1,9 @@
 use fleet_api::verbs::task_list;
 use fleet_api::verbs::task_ready::Request;
 use fleet_api::views::TaskList;
-use fleet_core::problem::Outcome;
-use fleet_store::ops;
 
+use super::prelude::*;
 use super::task_list::{filter, limit, list, nothing};
-use crate::Engine;
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<TaskList> {
     let limit = limit(engine, request.limit)?;

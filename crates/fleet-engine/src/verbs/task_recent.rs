@@ -1,10 +1,7 @@
 use fleet_api::verbs::task_recent::{Answer, Request};
-use fleet_core::id::TaskId;
-use fleet_core::problem::Outcome;
-use fleet_store::ops;
 
+use super::prelude::*;
 use super::{follow, lineage};
-use crate::{Engine, problems};
 
 /// Lists those of every project; of an agent, those that come from its own task.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {

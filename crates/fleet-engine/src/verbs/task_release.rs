@@ -1,11 +1,12 @@
 use fleet_api::verbs::task_cancel::Answer;
 use fleet_api::verbs::task_release::Request;
-use fleet_core::problem::Outcome;
-use fleet_core::task::TaskMove;
+use fleet_core::task::{TaskMove, TaskState};
 
+use super::prelude::*;
 use super::task_hold::step;
-use crate::Engine;
+use crate::engine::Among;
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
-    step(engine, &request.ids, (TaskMove::Release, None)).await
+    let ids = engine.all_selected(&request.ids, &Among::of(&[TaskState::Held], "held")).await?;
+    step(engine, ids, (TaskMove::Release, None)).await
 }

@@ -2,19 +2,15 @@ use std::cmp::Reverse;
 
 use fleet_api::verbs::task_search::{Answer, Hit, Request};
 use fleet_api::views::TaskView;
-use fleet_core::id::TaskId;
-use fleet_core::problem::{Outcome, Problem};
 use fleet_core::similar::{Corpus, Text};
 use fleet_core::task::Task;
-use fleet_core::time::Millis;
 use fleet_store::ops::StatusFilter;
 
+use super::prelude::*;
 use super::texts::{self, Which};
 use super::{lineage, task_list};
-use crate::Engine;
-use crate::keeper::blocking;
 
-/// Where a task stands in the answer: by score in thousandths, then in the order of service.
+/// The rank of a task in the answer: by score in thousandths, then in queue order.
 type Place = (Reverse<u64>, Reverse<i64>, TaskId);
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
@@ -23,18 +19,18 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
         [] => StatusFilter::open().0,
         named => named.iter().map(|text| task_list::status(text)).collect::<Outcome<_>>()?,
     };
-    let after = request.cursor.as_deref().map(cursor).transpose()?;
+    let after = request.cursor.as_deref().map(parse_cursor).transpose()?;
     let limit = request.limit.map_or(engine.config()?.tasks().list_limit, |limit| limit) as usize;
     let which = Which { statuses, labels: request.labels, all_projects: request.all_projects };
     let found = texts::read(engine, &which).await?;
     let (looked_at, more, now) = (found.tasks.len(), found.more, engine.now());
-    // Thousands of texts may be long: a server has others to answer meanwhile.
+    // Thousands of long texts take time, in which a server must answer other callers.
     let mut hits = blocking(move || hits(&request.query, &found.tasks, now)).await?;
     hits.sort_by_key(|(place, _)| *place);
     hits.retain(|(place, _)| after.is_none_or(|after| *place > after));
     let has_more = hits.len() > limit;
     hits.truncate(limit);
-    let next_cursor = hits.last().filter(|_| has_more).map(|(place, _)| written(*place));
+    let next_cursor = hits.last().filter(|_| has_more).map(|(place, _)| to_cursor(*place));
     let tasks = hits.into_iter().map(|(_, hit)| hit).collect();
     Ok(Answer { tasks, next_cursor, looked_at, more })
 }
@@ -67,11 +63,11 @@ fn place(task: &Task, score: f64) -> Place {
     (Reverse(thousandths), Reverse(task.spec.priority.get()), task.id)
 }
 
-fn written((score, priority, id): Place) -> String {
+fn to_cursor((score, priority, id): Place) -> String {
     format!("{}.{}.{id}", score.0, priority.0)
 }
 
-fn cursor(text: &str) -> Outcome<Place> {
+fn parse_cursor(text: &str) -> Outcome<Place> {
     let mut parts = text.splitn(3, '.');
     let mut place = || -> Option<Place> {
         let (score, priority) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
@@ -91,9 +87,9 @@ mod tests {
     fn a_cursor_is_read_back_and_anything_else_refused() {
         let id = fleet_core::id::IdMaker::default().next(Millis(1_800_000_000_000), 5);
         let place = (Reverse(731), Reverse(3), id);
-        assert_eq!(cursor(&written(place)).unwrap(), place);
+        assert_eq!(parse_cursor(&to_cursor(place)).unwrap(), place);
         for wrong in ["", "1", "1.2", "1.2.x", "a.b.c", &format!("1.{id}")] {
-            assert!(cursor(wrong).is_err(), "{wrong}");
+            assert!(parse_cursor(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -1,16 +1,14 @@
 use fleet_api::verbs::task_show::{Answer, Neighbour, Request};
 use fleet_api::views::{EventView, MessageView, RunView, TaskView};
 use fleet_core::deps;
-use fleet_core::id::TaskId;
-use fleet_core::problem::Outcome;
 use fleet_core::task::TaskState;
-use fleet_store::ops;
 
 use super::lineage;
-use crate::Engine;
+use super::prelude::*;
+use crate::keeper::prior_tasks::start_branches;
 
 /// As many as may wait, and some that were delivered.
-pub(super) const MOST_MESSAGES: i64 = 30;
+pub(super) const MAX_MESSAGES: i64 = 30;
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let id = engine.task_id(&request.id).await?;
@@ -21,13 +19,15 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let _ = engine.number_events().await;
     let limit = |most: i64| if is_visible { most } else { 0 };
     let events = engine.call(ops::TaskEvents { task: id, limit: limit(request.events.into()) }).await?;
-    let messages = engine.call(ops::TaskMessages { task: id, limit: limit(MOST_MESSAGES) }).await?;
+    let messages = engine.call(ops::TaskMessages { task: id, limit: limit(MAX_MESSAGES) }).await?;
     let now = engine.now();
     let messages: Vec<_> = messages.iter().map(|message| MessageView::new(message, now)).collect();
     let projects = engine.projects().await?;
     let project = projects.into_iter().find(|project| project.id == detail.task.project);
     let task = TaskView::new(&detail.task, now).described(&detail.task);
     let obstacle = if detail.task.open_deps > 0 { obstacle(engine, id).await? } else { None };
+    let starts_from =
+        if detail.after.is_empty() { Vec::new() } else { start_branches(engine, &detail.task).await? };
     let neighbours = |list: &[(TaskId, TaskState)]| {
         list.iter().map(|(id, state)| Neighbour { id: *id, state: *state }).collect()
     };
@@ -37,6 +37,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
         workflow_name: detail.part.as_ref().map(|part| part.workflow_name.clone()),
         stage: detail.part.as_ref().map(|part| part.name.clone()),
         after: neighbours(&detail.after),
+        starts_from,
         before: neighbours(&detail.before),
         runs: detail.runs.iter().map(RunView::from).collect(),
         prompts: messages.clone(),

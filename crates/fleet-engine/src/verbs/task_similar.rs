@@ -1,27 +1,23 @@
 use std::cmp::Reverse;
 
 use fleet_api::verbs::task_similar::{Answer, Of, Request, Similar};
-use fleet_core::id::TaskId;
-use fleet_core::problem::{Outcome, Problem};
 use fleet_core::similar::{Corpus, Text};
 use fleet_core::task::Task;
-use fleet_core::time::Millis;
-use fleet_store::ops::{self, StatusFilter};
+use fleet_store::ops::StatusFilter;
 
 use super::lineage;
+use super::prelude::*;
 use super::texts::{self, Which};
-use crate::Engine;
-use crate::keeper::blocking;
 use fleet_api::views::TaskView;
 
 /// From here on two tasks are about the same things.
-const ALIKE: f64 = 0.4;
+const SIMILAR_AT: f64 = 0.4;
 /// As many as a person compares.
 const SHOWN: u32 = 10;
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     lineage::check_all_projects(engine, request.all_projects)?;
-    let threshold = texts::threshold(request.threshold, ALIKE)?;
+    let threshold = texts::threshold(request.threshold, SIMILAR_AT)?;
     let (itself, text) = match &request.of {
         Of::Task(typed) => {
             let id = engine.task_id(typed).await?;

@@ -1,8 +1,7 @@
 use fleet_api::verbs::task_wait::{Answer, Request};
-use fleet_core::problem::Outcome;
 
+use super::prelude::*;
 use super::{details, follow};
-use crate::Engine;
 use crate::waiting::{Waiting, fingerprint};
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {

@@ -1,15 +1,14 @@
 //! Reading tasks to compare what they say.
 
-use fleet_core::problem::{Outcome, Problem};
 use fleet_core::similar::{Parts, Text};
 use fleet_core::task::{Label, Status, Task};
-use fleet_store::ops::{self, TaskTextPage};
+use fleet_store::ops::TaskTextPage;
 
+use super::prelude::*;
 use super::task_add::parsed;
-use crate::Engine;
 
 /// At most this many tasks are compared, newest first: enough for any queue that people keep in mind.
-pub(super) const MOST: i64 = 2_000;
+pub(super) const MAX_TASKS: i64 = 2_000;
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Which {
@@ -32,7 +31,7 @@ pub(super) async fn read(engine: &Engine, which: &Which) -> Outcome<TaskTextPage
         }
     };
     let statuses = which.statuses.clone();
-    engine.call(ops::TaskTexts { statuses, project, labels, limit: MOST, now: engine.now() }).await
+    engine.call(ops::TaskTexts { statuses, project, labels, limit: MAX_TASKS, now: engine.now() }).await
 }
 
 pub(super) fn text(task: &Task) -> Text {

@@ -1,13 +1,11 @@
-use fleet_api::Moment;
 use fleet_api::verbs::trust_list::{Answer, Entry, Request};
-use fleet_core::problem::Outcome;
 
+use super::prelude::*;
 use super::trust_show::{judged, wishes};
-use crate::Engine;
 use crate::trust::{Consent, Trust};
 
 pub(crate) async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
-    let consents = Trust::new(engine.home()).list()?.into_iter();
+    let consents = Trust::new(engine.home().root()).list()?.into_iter();
     let entry = |Consent { project, hash, setting, file, content, at }| {
         let at = Moment(at);
         Entry { project, hash, setting, file, content, at }

@@ -1,12 +1,11 @@
 use fleet_api::verbs::trust_revoke::{Answer, Request};
-use fleet_core::problem::Outcome;
 
-use crate::Engine;
+use super::prelude::*;
 use crate::trust::Trust;
 
 /// Takes back all for the project of the directory, whatever its file says.
 pub(crate) async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
     let project = engine.common_dir()?;
-    let revoked = Trust::new(engine.home()).revoke(&project)?;
+    let revoked = Trust::new(engine.home().root()).revoke(&project)?;
     Ok(Answer { project, revoked })
 }

@@ -1,12 +1,11 @@
 use std::collections::BTreeSet;
 
 use fleet_api::verbs::trust_show::{Answer, Request};
-use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_host::git::{self, Checkout, Repository};
 
+use super::prelude::*;
 use super::workflow_run;
 use crate::trust::{ProjectFile, ProjectWishes, TEMPLATES, Trust, below};
-use crate::{Engine, problems};
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     judged(engine, &wishes(engine, request.workflow.as_deref())?)
@@ -27,7 +26,7 @@ pub(super) fn wishes(engine: &Engine, workflow: Option<&str>) -> Outcome<Project
 
 /// Whether the user approved them.
 pub(super) fn judged(engine: &Engine, asked: &ProjectWishes) -> Outcome<Answer> {
-    let untrusted = Trust::new(engine.home()).uncovered(asked)?.keys_and_paths();
+    let untrusted = Trust::new(engine.home().root()).uncovered(asked)?.keys_and_paths();
     Ok(Answer { asked: asked.view(), trusted: untrusted.is_empty(), untrusted })
 }
 
@@ -36,7 +35,7 @@ pub(super) fn judged(engine: &Engine, asked: &ProjectWishes) -> Outcome<Answer> 
 fn files(engine: &Engine) -> Outcome<Vec<ProjectFile>> {
     let Some(checkout) = checkout(engine)? else { return Ok(Vec::new()) };
     let root = &checkout.work_tree;
-    let failed = |error: std::io::Error| problems::io(root, &error);
+    let failed = problems::at(root);
     let mut found = below(root, TEMPLATES).map_err(failed)?;
     let agents = engine.agents()?;
     let places = agents.all().flat_map(|adapter| adapter.about().settings_files.paths);

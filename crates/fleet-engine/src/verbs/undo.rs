@@ -2,19 +2,16 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use fleet_api::verbs::undo::{Answer, Request};
-use fleet_core::id::{IdPrefix, RunId, TaskId};
-use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::id::{IdPrefix, IdSuffix};
 use fleet_core::refname::check_branch_name;
 use fleet_core::text::escaped;
 use fleet_host::git::{self, GitError, Landing, Oid, StoredSnapshot};
-use fleet_store::{StoreError, ops};
 
 use super::elsewhere;
+use super::prelude::*;
 use super::project_git::ProjectGit;
-use crate::keeper::blocking;
-use crate::{Engine, problems};
 
-/// The runs that somebody means, newest first, and where their repository is.
+/// The runs that the user means, newest first, and where their repository is.
 pub(super) struct Meant {
     pub(super) git: ProjectGit,
     pub(super) runs: Vec<Known>,
@@ -28,11 +25,8 @@ pub(super) struct Known {
     pub(super) branch: Option<String>,
     pub(super) base: Option<Oid>,
 }
-
-/// More attempts at one task than anybody makes.
-const MOST_ATTEMPTS: i64 = 100;
-/// After so many names that are taken, somebody should look.
-const MOST_NAMES: usize = 100;
+/// After this many names that are taken, the user has to choose one.
+const MAX_NAMES: usize = 100;
 
 pub(super) fn is_on(project: &ProjectGit, branch: &str, snapshot: &StoredSnapshot) -> Result<bool, GitError> {
     let Some(tip) = git::branch_commit(&project.repo, branch)? else { return Ok(false) };
@@ -126,7 +120,7 @@ fn restore(
 
 /// The name itself, then others like it. The last ones are in no folder: a branch may have the name of that.
 fn names(own: &str) -> impl Iterator<Item = String> {
-    let more = (2..=MOST_NAMES).map(|number| format!("-restored-{number}"));
+    let more = (2..=MAX_NAMES).map(|number| format!("-restored-{number}"));
     let ends: Vec<String> = [String::new(), "-restored".to_owned()].into_iter().chain(more).collect();
     let flat = own.replace('/', "-");
     let flat = flat.as_str();
@@ -134,25 +128,21 @@ fn names(own: &str) -> impl Iterator<Item = String> {
     all.collect::<Vec<_>>().into_iter()
 }
 
-/// The runs that somebody means: one by its id, all of a task or a branch, or one that only the snapshots know.
+/// The runs that the user means: one by its id, all of a task or a branch, or one that only the snapshots know.
 pub(super) async fn meant(engine: &Engine, id: &str) -> Outcome<Meant> {
-    let project = match engine.repository() {
-        Ok(_) => engine.known_project().await?.map(|project| project.id),
-        Err(_) => None,
-    };
-    let resolve = ops::ResolveRun { typed: id.to_owned(), project };
-    let run = match engine.store().await?.call(resolve).await {
+    let run = match engine.run_id(id).await {
         Ok(run) => run,
-        Err(StoreError::RunNotFound(_)) => return unknown(engine, id).await,
-        Err(error) => return Err(problems::store(error)),
+        Err(problem) if problem.code == Code::RunNotFound => return unknown(engine, id).await,
+        Err(problem) => return Err(problem),
     };
     let detail = engine.call(ops::GetRun { run }).await?;
     elsewhere::refuse(engine, &detail.run)?;
     let git = ProjectGit::of(engine, &detail.project).await?;
     let prefix = IdPrefix::<RunId>::parse(id).ok();
-    let is_one = prefix.is_some_and(|prefix| run.as_str().starts_with(prefix.as_str()));
-    let filter = ops::RunFilter { task: Some(detail.run.task), ..Default::default() };
-    let all = engine.call(ops::ListRuns { filter, limit: MOST_ATTEMPTS }).await?;
+    let suffix = IdSuffix::parse(id);
+    let is_one = prefix.is_some_and(|prefix| run.as_str().starts_with(prefix.as_str()))
+        || suffix.is_some_and(|suffix| run.as_str().ends_with(suffix.as_str()));
+    let all = engine.call(ops::ListRuns::of_task(detail.run.task)).await?;
     // Attempts that were made elsewhere left nothing here.
     let is_meant = |row: &ops::ListedRun| row.run.place == detail.run.place && (!is_one || row.run.id == run);
     let runs = all.into_iter().filter(is_meant).map(|row| Known {
@@ -183,7 +173,7 @@ async fn unknown(engine: &Engine, id: &str) -> Outcome<Meant> {
     }
 }
 
-/// Perhaps there is a task, and it has no run because nobody ever started it.
+/// Perhaps there is a task without a run, because it never started.
 async fn not_found(engine: &Engine, id: &str) -> Problem {
     let problem = match engine.task_id(id).await {
         Ok(task) => {

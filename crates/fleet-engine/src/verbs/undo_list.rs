@@ -1,16 +1,12 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use fleet_api::Moment;
 use fleet_api::verbs::undo_list::{Answer, Request, SnapshotView};
-use fleet_core::problem::Outcome;
-use fleet_core::time::Millis;
 use fleet_host::git::{self, StoredSnapshot};
 
+use super::prelude::*;
 use super::project_git::ProjectGit;
 use super::undo::{Known, is_on, known_of, meant};
-use crate::Engine;
-use crate::keeper::blocking;
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let mut chosen: Vec<StoredSnapshot>;

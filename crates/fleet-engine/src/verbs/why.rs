@@ -6,17 +6,13 @@ mod takers;
 mod waiting;
 
 use fleet_agents::Trust;
-use fleet_api::Moment;
 use fleet_api::verbs::why::{Answer, Request};
-use fleet_core::problem::Outcome;
-use fleet_core::run::{Reason, Run};
+use fleet_core::run::Reason;
 use fleet_core::task::{Status, Task, TaskState};
-use fleet_store::ops;
 
+use super::prelude::*;
 use super::resume::meant;
-use super::{elsewhere, reasons};
-use crate::Engine;
-use crate::home::Home;
+use super::{elsewhere, question, reasons};
 use crate::lost_keeper::LostKeeper;
 
 pub(super) struct Next {
@@ -30,7 +26,7 @@ impl Next {
     }
 }
 
-/// Explains the task that somebody means: by its id, or that of one of its runs, or its branch.
+/// Explains the task that the user means: by its id, or that of one of its runs, or its branch.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let id = meant(engine, &request.id).await?;
     let detail = engine.call(ops::GetTask { id }).await?;
@@ -45,6 +41,10 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
         Some(run) => evidence::of(engine, run).await?,
         None => Vec::new(),
     };
+    let question = match task.state() {
+        TaskState::Waiting => question::of(engine, newest).await?,
+        _ => None,
+    };
     let next = waiting::next(engine, task, &agent).await?;
     let mut advice = advice(engine, task, newest, &agent)?;
     advice.splice(0..0, waiting::advice(engine, task, &agent).await?);
@@ -55,7 +55,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
         run: newest.map(|run| run.id),
         attempt: newest.map(|run| run.attempt),
         reason: failed.and_then(|run| run.reason),
-        what: what(task, newest, engine),
+        what: question.map_or_else(|| what(task, newest, engine), |asked| format!("its agent asks: {asked}")),
         evidence,
         next: next.text,
         next_at: next.at,
@@ -67,13 +67,13 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
 fn what(task: &Task, newest: Option<&Run>, engine: &Engine) -> String {
     let status = task.status(engine.now());
     let ended = |run: &Run| match run.reason {
-        Some(reason) => Some(reasons::told(reason, run.detail.as_deref())),
+        Some(reason) => Some(reasons::explained(reason, run.detail.as_deref())),
         None => run.detail.clone(),
     };
     match (status, newest) {
         (Status::In(TaskState::Done), _) => "it is done".to_owned(),
         (Status::In(TaskState::Running), Some(run)) => {
-            let lost = LostKeeper::of(&Home::new(engine.home()), run);
+            let lost = LostKeeper::of(engine.home(), run);
             lost.map_or_else(|| format!("{} is working on it", run.agent), |lost| lost.to_string())
         }
         (Status::In(TaskState::Waiting), _) => "its agent asked a question".to_owned(),
@@ -126,11 +126,7 @@ fn advice(engine: &Engine, task: &Task, newest: Option<&Run>, agent: &str) -> Ou
             advice.push(format!("{there}`fleet logs {} --follow` shows what it does", task.id));
         }
         TaskState::Waiting => {
-            advice.push(format!(
-                "`fleet show {0}` shows the question; `fleet task retry {0}`, then `fleet prompt {0} \"…\"` \
-                 answers it",
-                task.id
-            ));
+            advice.push(question::answer(task.id));
         }
         TaskState::Queued | TaskState::Done => {}
     }

@@ -2,15 +2,14 @@ use std::time::Duration;
 
 use fleet_api::verbs::workflow_cancel::{Answer, Cancelled, Request};
 use fleet_api::views::WorkflowView;
-use fleet_core::id::{TaskId, WorkflowId};
-use fleet_core::problem::Outcome;
+use fleet_core::id::WorkflowId;
 use fleet_core::task::Remark;
 use fleet_core::workflow::PartState;
-use fleet_store::ops::{self, PartDetail, WorkflowDetail};
+use fleet_store::ops::{PartDetail, WorkflowDetail};
 
+use super::prelude::*;
 use super::task_add::parsed;
 use super::workflow_show::meant;
-use crate::Engine;
 use crate::cancellation::{self, CancelRequest, Fate, Until};
 
 /// The workflows that the user named, each once.

@@ -1,9 +1,8 @@
 use fleet_api::verbs::workflow_check::{Answer, Checked, Picture, Request, StagePicture};
-use fleet_core::problem::Outcome;
 use fleet_core::workflow::{Copies, Spec};
 
+use super::prelude::*;
 use super::workflow_run;
-use crate::Engine;
 use crate::workflow_file::{self, Given, Loaded, Purpose, Source, Wanted, of_problem};
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
@@ -46,7 +45,7 @@ fn one(engine: &Engine, wanted: &Wanted<'_>, given: &Given) -> Outcome<Checked> 
 fn is_unagreed(engine: &Engine, source: &Source, loaded: &Loaded) -> bool {
     let asked = workflow_run::commands(engine, source, &loaded.spec);
     let asked = asked.ok().flatten().map(|asked| asked.on_lines(&loaded.lines));
-    asked.is_some_and(|asked| !asked.is_trusted(engine.home()).unwrap_or_default())
+    asked.is_some_and(|asked| !asked.is_trusted(engine.home().root()).unwrap_or_default())
 }
 
 fn picture(loaded: &Loaded, default_agent: &str) -> Picture {
@@ -72,7 +71,7 @@ fn picture(loaded: &Loaded, default_agent: &str) -> Picture {
     Picture { name: spec.name.clone(), wants: loaded.wants.clone(), stages: stages.collect() }
 }
 
-/// How deep each stage lies. The workflow was checked: there is no circle, so this comes to an end.
+/// The depth of each stage. The workflow was checked: there is no cycle, so this ends.
 fn levels(spec: &Spec) -> Vec<usize> {
     let mut levels = vec![0; spec.stages.len()];
     for _ in 0..spec.stages.len() {

@@ -1,18 +1,15 @@
 use fleet_api::verbs::workflow_clean::{Answer, Request};
 use fleet_api::views::WorkflowView;
-use fleet_core::id::{RunId, TaskId, WorkflowId};
-use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::id::WorkflowId;
 use fleet_core::tidy::Reach;
 use fleet_core::workflow::{Workflow, WorkflowState};
-use fleet_store::{StoreError, ops};
 
 use super::clean::{self, Plan};
+use super::prelude::*;
 use super::{lineage, task_clean, workflow_cancel};
-use crate::home::Home;
-use crate::{Engine, problems};
 
 /// At most this many workflows are considered, newest first.
-const MOST: i64 = 10_000;
+const MAX_WORKFLOWS: i64 = 10_000;
 
 /// Removes them, or says what would go. A branch that stays keeps its workflow, which is needed to find it again.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
@@ -54,7 +51,7 @@ async fn plans(engine: &Engine, request: &Request) -> Outcome<Vec<(WorkflowView,
         refuse_live(&detail.workflow)?;
         // The last stage may have ended just now, and its worktree not be given back yet.
         let runs: Vec<RunId> = detail.parts.iter().filter_map(|part| Some(part.run.as_ref()?.id)).collect();
-        task_clean::tidied(&Home::new(engine.home()), &runs).await;
+        task_clean::wait_until_tidy(engine.home(), &runs).await;
         let tasks = detail.parts.iter().filter_map(|part| part.task.as_ref());
         let tasks: Vec<TaskId> = tasks.map(|task| task.id).collect();
         // Before any branch is removed: afterwards it would be too late to refuse.
@@ -72,7 +69,8 @@ async fn ids(engine: &Engine, request: &Request) -> Outcome<Vec<WorkflowId>> {
     if request.all_finished {
         let Some(project) = engine.known_project().await? else { return Ok(Vec::new()) };
         let states = WorkflowState::ALL.iter().copied().filter(|state| state.is_over()).collect();
-        let list = ops::ListWorkflows { project: Some(project.id), states, before: None, limit: MOST };
+        let list =
+            ops::ListWorkflows { project: Some(project.id), states, before: None, limit: MAX_WORKFLOWS };
         return Ok(engine.call(list).await?.workflows.iter().map(|listed| listed.workflow.id).collect());
     }
     workflow_cancel::ids(engine, &request.ids).await

@@ -1,9 +1,8 @@
 use fleet_api::verbs::workflow_init::{self, Answer, Request};
 use fleet_api::views::Format;
-use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
 
-use crate::Engine;
+use super::prelude::*;
 use crate::config::did_you_mean;
 use crate::workflow_file::{self, SHIPPED, Shipped};
 

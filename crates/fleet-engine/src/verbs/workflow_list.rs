@@ -2,13 +2,11 @@ use std::collections::BTreeMap;
 
 use fleet_api::verbs::workflow_list::{Answer, Request};
 use fleet_api::views::WorkflowView;
-use fleet_core::problem::{Outcome, Problem};
 use fleet_core::workflow::WorkflowState;
-use fleet_store::ops;
 
 use super::lineage;
+use super::prelude::*;
 use super::workflow_show::meant;
-use crate::Engine;
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let states = states(&request)?;
@@ -32,7 +30,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     if let Some(own) = lineage::own_task(engine)? {
         let mut brought = Vec::new();
         for workflow in workflows {
-            if lineage::brought(engine, workflow.id, own).await? {
+            if lineage::was_added_by(engine, workflow.id, own).await? {
                 brought.push(workflow);
             }
         }

@@ -2,14 +2,13 @@ mod landing;
 
 use fleet_api::verbs::workflow_result::{Answer, Request, StageResult, Winner};
 use fleet_api::views::{self, WorkflowView};
-use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
 use fleet_core::workflow::WorkflowState;
-use fleet_store::ops::{self, PartDetail, WorkflowDetail};
+use fleet_store::ops::{PartDetail, WorkflowDetail};
 
 use self::landing::Landing;
+use super::prelude::*;
 use super::workflow_show::{self, because, meant};
-use crate::Engine;
 use crate::config::did_you_mean;
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {

@@ -1,12 +1,10 @@
 use fleet_api::verbs::workflow_retry::Request;
 use fleet_api::verbs::workflow_show::Depth;
 use fleet_api::views::WorkflowDetail;
-use fleet_core::problem::Outcome;
-use fleet_store::ops;
 
+use super::prelude::*;
 use super::task_add::parsed;
 use super::workflow_show::{look, meant};
-use crate::Engine;
 
 /// Retries it; starting its tasks is the caller's business.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<WorkflowDetail> {

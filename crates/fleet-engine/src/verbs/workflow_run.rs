@@ -4,19 +4,18 @@ use fleet_api::verbs::workflow_run::{Answer, Plan, PlannedStage, Request};
 use fleet_api::verbs::workflow_show::Depth;
 use fleet_api::views::WorkflowDetail;
 use fleet_core::id::WorkflowId;
-use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::task::{AgentName, BaseRef, ModelName, Priority, TaskSpec};
 use fleet_core::template::fill;
 use fleet_core::workflow::{Changes, Copies, Placeholder, Spec, Stage, placeholders};
-use fleet_store::ops;
 
 use super::create;
+use super::prelude::*;
 use super::task_add::{self, parsed};
 use super::workflow_show::look;
 use crate::caller::{author, is_inside_a_run};
 use crate::trust::ProjectWishes;
 use crate::workflow_file::{self, Given, Kind, Purpose, Source, Wanted};
-use crate::{Engine, agents, allowed, problems};
+use crate::{agents, allowed};
 
 #[derive(Debug, Clone)]
 struct Ready {
@@ -112,8 +111,8 @@ fn settle_stage(engine: &Engine, stage: &mut Stage) -> Outcome<()> {
     Ok(())
 }
 
-/// Commands of a file that came with the repository run only if the user agreed to them, and those of a text that
-/// somebody handed over do not run at all.
+/// Commands of a file that came with the repository run only if the user agreed to them, and those of a text from a
+/// client do not run at all.
 fn consent(engine: &Engine, source: &Source, spec: &Spec) -> Outcome<()> {
     let has_commands = |stage: &&Stage| source.kind == Kind::Given && !stage.checks.is_empty();
     if let Some(stage) = spec.stages.iter().find(has_commands) {
@@ -123,7 +122,7 @@ fn consent(engine: &Engine, source: &Source, spec: &Spec) -> Outcome<()> {
         ));
     }
     let Some(asked) = commands(engine, source, spec)? else { return Ok(()) };
-    if asked.is_trusted(engine.home())? {
+    if asked.is_trusted(engine.home().root())? {
         return Ok(());
     }
     let message = format!("the workflow {} has commands that you have not approved", spec.name);
@@ -132,7 +131,7 @@ fn consent(engine: &Engine, source: &Source, spec: &Spec) -> Outcome<()> {
         .hint(format!("`fleet trust --workflow {shown}` shows them, and asks")))
 }
 
-/// What the workflow that somebody means wants to run, if it came with the repository.
+/// The commands of the named workflow, if it came with the repository.
 pub(super) fn commands_of(engine: &Engine, named: &str) -> Outcome<Option<ProjectWishes>> {
     let source = workflow_file::find(engine, named)?;
     let given = Given { purpose: Purpose::Check, ..Given::default() };
@@ -158,8 +157,7 @@ pub(super) fn commands(engine: &Engine, source: &Source, spec: &Spec) -> Outcome
     Ok(Some(asked).filter(|asked| !asked.commands.is_empty()))
 }
 
-/// Whether a file lies in the repository, itself or the link to it. One of which that cannot be told is taken for one
-/// that does.
+/// Whether a file, or a link to it, is in the repository. One of which that cannot be told is taken for one that does.
 fn lies_in(engine: &Engine, file: &Path) -> bool {
     let Some(tree) = engine.repository().ok().and_then(|repository| repository.work_tree.clone()) else {
         return false;

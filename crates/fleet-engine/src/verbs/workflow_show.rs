@@ -2,19 +2,16 @@ mod stage;
 
 use fleet_api::verbs::workflow_show::{Answer, Depth, Request};
 use fleet_api::views::{self, StageView, WorkflowView};
-use fleet_core::id::{IdPrefix, WorkflowId};
-use fleet_core::problem::Outcome;
-use fleet_core::run::Run;
+use fleet_core::id::{IdPrefix, IdSuffix, WorkflowId};
 use fleet_core::text::{escaped, shortened};
 use fleet_core::workflow::{PartState, Workflow, WorkflowState};
 use fleet_store::ops::WorkflowDetail;
-use fleet_store::{StoreError, ops};
 
 pub(super) use stage::{because, ranks};
 
+use super::prelude::*;
 use crate::engine::LONGEST_NAME;
 use crate::waiting::{Waiting, fingerprint};
-use crate::{Engine, problems};
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let id = meant(engine, &request.id).await?;
@@ -29,10 +26,10 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
 }
 
 /// At most this many workflows are searched for a name, newest first.
-const MOST_NAMED: i64 = 10_000;
+const MAX_NAMED: i64 = 10_000;
 
-/// The workflow that somebody means: by its id or the beginning of that, or by its name, if only one has it. One that is
-/// not over comes before those that are, and the directory's project before the others.
+/// The workflow that the user means: by its id, the beginning or end of that, or its name, if only one has it. One that
+/// is not over comes before those that are, and the directory's project before the others.
 pub(crate) async fn meant(engine: &Engine, typed: &str) -> Outcome<WorkflowId> {
     if let Ok(prefix) = IdPrefix::parse(typed) {
         match engine.store().await?.call(ops::ResolveWorkflow { prefix }).await {
@@ -48,12 +45,15 @@ async fn by_name(engine: &Engine, typed: &str) -> Outcome<WorkflowId> {
         Ok(_) => engine.known_project().await?.map(|project| project.id),
         Err(_) => None,
     };
-    let list = ops::ListWorkflows { project: None, states: Vec::new(), before: None, limit: MOST_NAMED };
+    let list = ops::ListWorkflows { project: None, states: Vec::new(), before: None, limit: MAX_NAMED };
     let all = engine.call(list).await?.workflows.into_iter().map(|listed| listed.workflow);
-    let mut named: Vec<Workflow> = all.filter(|workflow| workflow.name == typed).collect();
+    let suffix = IdSuffix::parse(typed);
+    let ends = |id: &str| suffix.as_ref().is_some_and(|suffix| id.ends_with(suffix.as_str()));
+    let is_meant = |workflow: &Workflow| workflow.name == typed || ends(workflow.id.as_str());
+    let mut named: Vec<Workflow> = all.filter(is_meant).collect();
     prefer(&mut named, |workflow| Some(workflow.project) == here);
     prefer(&mut named, |workflow| !workflow.state.is_over());
-    // What was typed is shown, not what it could be folded to.
+    // The message shows what was typed, without case folding.
     let shown = escaped(&shortened(typed, LONGEST_NAME)).into_owned();
     match named.as_slice() {
         [] => Err(problems::store(StoreError::WorkflowNotFound(format!("\"{shown}\"")))),
@@ -65,7 +65,7 @@ async fn by_name(engine: &Engine, typed: &str) -> Outcome<WorkflowId> {
     }
 }
 
-/// Leaves only those that are better, if there are any.
+/// Keeps only the better ones, if there are any.
 fn prefer(workflows: &mut Vec<Workflow>, is_better: impl Fn(&Workflow) -> bool) {
     if workflows.iter().any(&is_better) {
         workflows.retain(is_better);
@@ -94,15 +94,11 @@ pub(super) fn shown(engine: &Engine, detail: &WorkflowDetail) -> views::Workflow
     }
 }
 
-/// More attempts at one task than anybody makes.
-const MOST_ATTEMPTS: i64 = 100;
-
-/// What a stage used is what all attempts at it used; a glance shows only the newest.
+/// Adds the usage of all attempts at each stage; a view has only that of the newest.
 pub(super) async fn count(engine: &Engine, shown: &mut views::WorkflowDetail) -> Outcome<()> {
     for stage in shown.stages.iter_mut().filter(|stage| stage.attempts > 1) {
         let Some(task) = stage.task else { continue };
-        let filter = ops::RunFilter { task: Some(task), ..Default::default() };
-        let runs = engine.call(ops::ListRuns { filter, limit: MOST_ATTEMPTS }).await?;
+        let runs = engine.call(ops::ListRuns::of_task(task)).await?;
         let used = |of: fn(&Run) -> u64| runs.iter().map(|listed| of(&listed.run)).sum();
         stage.input_tokens = used(|run| run.usage.input_tokens);
         stage.output_tokens = used(|run| run.usage.output_tokens);
@@ -116,7 +112,7 @@ fn next(workflow: &WorkflowView, stages: &[StageView]) -> Vec<String> {
     let mut next = Vec::new();
     match workflow.state {
         WorkflowState::Running => {
-            next.extend(stages.iter().filter_map(unstuck));
+            next.extend(stages.iter().filter_map(advice_for_waiting));
             next.push(format!(
                 "`fleet workflow watch {id}` follows it, `fleet workflow cancel {id}` stops it"
             ));
@@ -138,8 +134,8 @@ fn next(workflow: &WorkflowView, stages: &[StageView]) -> Vec<String> {
     next
 }
 
-/// What a person can do about a stage that waits for one.
-fn unstuck(stage: &StageView) -> Option<String> {
+/// What the user can do about a stage that waits for them.
+fn advice_for_waiting(stage: &StageView) -> Option<String> {
     let task = stage.task?;
     match stage.status.as_str() {
         "waiting" => Some(format!("{} asks a question: `fleet show {task}` shows it", stage.name)),

@@ -11,7 +11,7 @@ use super::reader::Reader;
 use crate::runner::able;
 use crate::{Engine, agents};
 
-/// Tells of agents that nobody knows, that cannot be started here, and of models that they may not use.
+/// Reports agents that are unknown or cannot be started here, and models that they may not use.
 pub(super) fn check(
     engine: &Engine,
     reader: &mut Reader<'_>,

@@ -17,6 +17,6 @@ pub(crate) enum Purpose {
     /// To be run: everything that it needs must be said.
     #[default]
     Run,
-    /// Only to be looked at: what is still to be said is no flaw, see [`super::Wants`].
+    /// Only to be looked at: a missing value is not an error, see [`super::Wants`].
     Check,
 }

@@ -3,7 +3,7 @@
 //! serde_json decides what is JSON and says what is wrong with it, but not where a value stands. So a text is read twice:
 //! the second walk only has to find the places, in a text that is known to be right.
 
-use super::node::{DEEPEST, Name, Node, Unreadable, Value};
+use super::node::{MAX_DEPTH, Name, Node, Unreadable, Value};
 use crate::config::Lines;
 
 pub(super) fn read(text: &str) -> Result<Node, Unreadable> {
@@ -32,7 +32,7 @@ impl Walk<'_> {
     fn value(&mut self, depth: usize) -> Result<Node, Unreadable> {
         let first = self.peek();
         let start = self.at;
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             return Err(Unreadable::too_deep(start));
         }
         let value = match first {

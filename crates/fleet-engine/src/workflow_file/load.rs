@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use fleet_core::problem::Outcome;
 use fleet_core::task::{AgentName, BaseRef};
-use fleet_core::workflow::{Flaw, Placeholder, Spec, Stage, check, placeholders};
+use fleet_core::workflow::{
+    Flaw, Placeholder, Spec, Stage, check, meant_placeholder, placeholders, unknown_words,
+};
 
 use super::agents;
 use super::form::{self, Draft, Marks};
@@ -100,6 +102,7 @@ fn finish(
             reader.refuse(Some(at), flaw.message, help);
         }
     }
+    warn_of_unknown_words(&mut reader, &spec, &marks);
     let lines = lines(&reader, &spec, &marks);
     let wants = Wants { task: is_unsaid && asks_for_task(&spec), params: missing };
     if wants.task && given.purpose == Purpose::Run {
@@ -111,6 +114,17 @@ fn finish(
         return Err(found);
     }
     Ok(Loaded { spec, base, wants, lines, warnings: found })
+}
+
+/// A word in braces that is not a placeholder reaches the agent as it is.
+fn warn_of_unknown_words(reader: &mut Reader<'_>, spec: &Spec, marks: &[Marks]) {
+    for (stage, marks) in spec.stages.iter().zip(marks) {
+        for word in unknown_words(spec, &stage.prompt) {
+            let at = reader.within(marks.of("prompt"), &[&format!("{{{word}}}")]);
+            let meant = meant_placeholder(spec, &word).map(|meant| format!("did you mean {{{meant}}}?"));
+            reader.warn(Some(at), format!("{{{word}}} is not a placeholder: it stays as it is"), meant);
+        }
+    }
 }
 
 fn lines(reader: &Reader<'_>, spec: &Spec, marks: &[Marks]) -> BTreeMap<String, usize> {

@@ -38,7 +38,7 @@ pub(super) struct Unreadable {
 }
 
 /// Deeper than any workflow nests.
-pub(super) const DEEPEST: usize = 32;
+pub(super) const MAX_DEPTH: usize = 32;
 
 impl Unreadable {
     pub(super) fn new(at: usize, why: impl Into<String>) -> Self {
@@ -46,7 +46,7 @@ impl Unreadable {
     }
 
     pub(super) fn too_deep(at: usize) -> Self {
-        Self::new(at, format!("it nests deeper than {DEEPEST} levels"))
+        Self::new(at, format!("it nests deeper than {MAX_DEPTH} levels"))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reading values out of the tree, and collecting all that is wrong on the way.
 //!
-//! Owns the wording of everything that concerns a single value. A wrong value is told and left out, so that reading goes
-//! on; [`Reader::is_whole`] says whether what is left still means what was written.
+//! Owns the wording of everything that concerns a single value. A wrong value is reported and left out, so that reading
+//! goes on; [`Reader::is_whole`] says whether what is left still means what was written.
 
 use std::fmt::Display;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use super::{Diagnostic, Severity, diagnostic};
 use crate::config::{Lines, did_you_mean, nearest, quoted};
 
 /// The most that is said about one file.
-const MOST: usize = 100;
+const MAX_PROBLEMS: usize = 100;
 
 pub(super) struct Reader<'t> {
     file: String,
@@ -64,10 +64,10 @@ impl<'t> Reader<'t> {
     }
 
     fn is_full(&self) -> bool {
-        self.found.len() >= MOST
+        self.found.len() >= MAX_PROBLEMS
     }
 
-    /// A suggestion; none any more when nobody would see it, because looking for one takes time.
+    /// A suggestion; none once enough errors are shown, because the search takes time.
     pub(super) fn meant(&self, given: &str, choices: impl IntoIterator<Item = String>) -> Option<String> {
         if self.is_full() {
             return None;
@@ -104,8 +104,8 @@ impl<'t> Reader<'t> {
         all
     }
 
-    /// The entries of a table. Names that nobody knows are refused, and read as what they probably mean: so that all
-    /// that is wrong is told at once, and nothing that only follows from such a name.
+    /// The entries of a table. Unknown names are refused, and read as what they probably mean: so that all errors are
+    /// reported at once, without those that only follow from such a name.
     pub(super) fn fields<'n>(&mut self, node: &'n Node, what: &str, known: &Known) -> Fields<'n> {
         let Value::Table(entries) = &node.value else {
             self.refuse_shape(node.at.start, format!("{what} must be a table, not {}", node.kind()), None);
@@ -135,7 +135,7 @@ impl<'t> Reader<'t> {
         fields
     }
 
-    /// The key that somebody means; none any more when nobody would see it.
+    /// The key that the user means; none once enough errors are shown.
     fn meant_key(&self, name: &str, known: &Known) -> Option<&'static str> {
         let simple = |name: &str| name.replace(['_', '-'], "").to_ascii_lowercase();
         let other = known.synonyms.iter().find(|(word, _)| simple(word) == simple(name));
@@ -270,7 +270,7 @@ pub(super) struct Field<'n> {
 }
 
 impl<'n> Fields<'n> {
-    /// The entry of this name; one that is left open is none.
+    /// The entry of this name; an unclosed one is not one.
     pub(super) fn get(&self, name: &str) -> Option<Field<'n>> {
         let (_, name, node) = *self.entries.iter().find(|(key, _, _)| *key == name)?;
         (!matches!(node.value, Value::Null)).then_some(Field { name, node })

@@ -14,14 +14,14 @@ use crate::config::did_you_mean;
 use crate::text_file::{self, Unusable};
 use crate::verbs::lineage;
 
-/// More than any workflow needs.
+/// The largest workflow file, in bytes.
 const LIMIT: u64 = 1 << 20;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Source {
     pub(crate) text: String,
     pub(crate) format: Format,
-    /// The file. A shipped one is none on this machine, and has a name only.
+    /// The file. A shipped one is not a file on this machine, and has only a name.
     pub(crate) path: PathBuf,
     /// The file, as messages name it.
     pub(crate) label: String,
@@ -29,7 +29,7 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// What it is called if it does not say so itself.
+    /// Its name if the file does not give one.
     pub(crate) fn stem(&self) -> String {
         self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
     }
@@ -63,8 +63,8 @@ impl Wanted<'_> {
     }
 }
 
-/// The workflow that somebody means: by its name in the repository, at home, or among the shipped ones, in this order; or
-/// by the path of its file.
+/// The workflow that the user means: by its name in the repository, at home, or among the shipped ones, in this order;
+/// or by the path of its file.
 pub(crate) fn find(engine: &Engine, named: &str) -> Outcome<Source> {
     find_from(engine, named, None)
 }
@@ -100,18 +100,18 @@ pub(crate) fn folder(engine: &Engine) -> Outcome<PathBuf> {
 }
 
 fn home_folder(engine: &Engine) -> PathBuf {
-    engine.home().join("workflows")
+    engine.home().root().join("workflows")
 }
 
-/// For an agent: the folder in the user's own checkout. What is in its workspace it may have written itself, links to files
-/// that it cannot read included.
+/// For an agent: the folder in the user's own checkout. It may have written the files of its workspace itself,
+/// including links to files that it cannot read.
 fn checkout_folder(project: &Project) -> Option<PathBuf> {
     let common_dir = Path::new(&project.common_dir);
     let root = common_dir.parent().filter(|_| common_dir.ends_with(".git"))?.canonicalize().ok()?;
     root.join(".fleet/workflows").canonicalize().ok().filter(|folder| folder.starts_with(&root))
 }
 
-/// Codefleet reads no files in the place of an agent: it might be able to read more.
+/// Codefleet reads no files on behalf of an agent: it might be able to read more.
 fn unread(named: &str) -> Problem {
     let message = format!("{}: files of an agent are not read", escaped(named));
     Problem::new(Code::NotYours, message).hint("pass the text of the workflow, or give its name")
@@ -141,7 +141,7 @@ fn unknown(engine: &Engine, named: &str) -> Problem {
         .hint("a file is named by its path, as in `./NAME.toml`")
 }
 
-/// The names that could have been meant.
+/// The names for suggestions.
 fn names(engine: &Engine) -> Vec<String> {
     let mut names: Vec<String> = SHIPPED.iter().map(|shipped| shipped.name.to_owned()).collect();
     for folder in [folder(engine).ok(), Some(home_folder(engine))].into_iter().flatten() {

@@ -2,7 +2,7 @@
 
 use toml_edit::{Document, Item, TableLike};
 
-use super::node::{DEEPEST, Name, Node, Unreadable, Value};
+use super::node::{MAX_DEPTH, Name, Node, Unreadable, Value};
 
 pub(super) fn read(text: &str) -> Result<Node, Unreadable> {
     let document = Document::parse(text).map_err(|error| {
@@ -25,7 +25,7 @@ fn table(table: &dyn TableLike, depth: usize) -> Result<Value, Unreadable> {
 
 fn node(item: &Item, depth: usize) -> Result<Node, Unreadable> {
     let at = item.span().unwrap_or(0..0);
-    if depth > DEEPEST {
+    if depth > MAX_DEPTH {
         return Err(Unreadable::too_deep(at.start));
     }
     let value = match item {
@@ -44,7 +44,7 @@ fn node(item: &Item, depth: usize) -> Result<Node, Unreadable> {
 
 fn value(value: &toml_edit::Value, depth: usize) -> Result<Node, Unreadable> {
     let at = value.span().unwrap_or(0..0);
-    if depth > DEEPEST {
+    if depth > MAX_DEPTH {
         return Err(Unreadable::too_deep(at.start));
     }
     let value = match value {

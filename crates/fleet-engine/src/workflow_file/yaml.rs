@@ -7,11 +7,11 @@ use std::collections::HashMap;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span, StrInput};
 
-use super::node::{DEEPEST, Name, Node, Unreadable, Value};
+use super::node::{MAX_DEPTH, Name, Node, Unreadable, Value};
 
 /// The most values that a file may come to, copies counted out, and the most text in them.
-const MOST_VALUES: usize = 50_000;
-const MOST_TEXT: usize = 4 << 20;
+const MAX_VALUES: usize = 50_000;
+const MAX_TEXT: usize = 4 << 20;
 
 pub(super) fn read(text: &str) -> Result<Node, Unreadable> {
     let parser = Parser::new_from_str(text);
@@ -69,7 +69,7 @@ impl<'t> Build<'t> {
 
     fn node(&mut self, event: Event<'t>, span: Span, depth: usize) -> Result<Node, Unreadable> {
         let start = self.offset(span.start);
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             return Err(Unreadable::too_deep(start));
         }
         let before = (self.values, self.text);
@@ -131,7 +131,7 @@ impl<'t> Build<'t> {
         }
     }
 
-    /// What an alias stands for. Flaws in it are shown where it was written, which is where they are mended.
+    /// The value of an alias. Errors in it are shown where it was written, which is where they are fixed.
     fn copy(&mut self, anchor: usize, at: usize) -> Result<Node, Unreadable> {
         let Some((node, weight)) = self.anchors.get(&anchor) else {
             return Err(Unreadable::new(at, "a value cannot hold itself"));
@@ -144,14 +144,14 @@ impl<'t> Build<'t> {
     fn add(&mut self, weight: Weight, at: usize) -> Result<(), Unreadable> {
         self.values = self.values.saturating_add(weight.values);
         self.text = self.text.saturating_add(weight.text);
-        if self.values > MOST_VALUES || self.text > MOST_TEXT {
+        if self.values > MAX_VALUES || self.text > MAX_TEXT {
             return Err(Unreadable::new(at, "with its aliases expanded, the file is too large"));
         }
         Ok(())
     }
 }
 
-/// A plain word may stand for something else than its letters; one in quotes or in a block never does.
+/// A plain word may mean something other than its text; one in quotes or in a block never does.
 fn scalar(text: &str, style: ScalarStyle) -> Value {
     if style != ScalarStyle::Plain {
         return Value::Text(text.to_owned());

@@ -37,7 +37,7 @@ async fn a_check_that_fails_is_told_to_the_next_attempt() {
         ["README.md", "good", "x"],
         "what checks leave is not the agent's work"
     );
-    assert_eq!(play.repo.git(&["show", &format!("{}:README.md", play.tip("write"))]), "# test");
+    assert_eq!(play.rig.repo.git(&["show", &format!("{}:README.md", play.tip("write"))]), "# test");
     let (vault, snapshots) = (Vault::of(play.home()).unwrap(), snapshots(play.home()));
     let files = |name: &String| vault.git(&["ls-tree", "--name-only", name]);
     let kept = snapshots.iter().any(|name| files(name).lines().any(|file| file == "junk"));

@@ -3,26 +3,17 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
 
 use fleet_core::id::WorkflowId;
 use fleet_core::outcome::RunResult;
 use fleet_core::run::Run;
-use fleet_core::schedule::Caps;
 use fleet_core::task::Priority;
 use fleet_core::workflow::{Changes, Returns, Spec, Stage, Start, check};
-use fleet_engine::environment::Environment;
-use fleet_engine::home::Home;
-use fleet_engine::keeper::{self, Ticket};
-use fleet_engine::{Engine, Start as Beginning, clock};
+use fleet_engine::clock;
+use fleet_engine::home::RunFolder;
 use fleet_store::ops;
-use fleet_testkit::repo::Repo;
 
-/// An agent that runs the part of its prompt between two lines.
-const AGENT: &str = "sed -n '/^RUN$/,/^END$/p' \"$1\" | sed '1d;$d' > \"$HOME/script\"; . \"$HOME/script\"";
-
-/// A report that claims nothing.
-pub(crate) const DONE: &str = r#"echo '{"summary": "did it", "status": "completed"}'"#;
+use crate::rig::{DONE, Rig};
 
 /// A stage whose agent runs a script, after `said` to it.
 pub(crate) fn stage(name: &str, needs: &[usize], said: &str, script: &str) -> Stage {
@@ -47,9 +38,7 @@ pub(crate) fn reviewer(name: &str, needs: &[usize], said: &str, answer: &str) ->
 }
 
 pub(crate) struct Play {
-    pub(crate) repo: Repo,
-    home: tempfile::TempDir,
-    engine: Engine,
+    pub(crate) rig: Rig,
     workflow: WorkflowId,
     /// As they ended, each with the name of its part.
     pub(crate) runs: Vec<(String, Run)>,
@@ -63,29 +52,13 @@ impl Play {
 
     /// The same, when checks may take so long.
     pub(crate) async fn with(stages: Vec<Stage>, check_time: &str) -> Self {
-        let (repo, home) = (Repo::init(), tempfile::tempdir().unwrap());
-        fs::write(home.path().join("agent.sh"), AGENT).unwrap();
-        let config = format!(
-            "agent = 'play'\n[workspaces]\ncheck_time = '{check_time}'\n[agents.play]\nprogram = '/bin/sh'\n\
-             args = ['{}', '{{prompt_file}}', 'effort:{{effort}}']\nprompt = 'file'\noutput = 'lines'\n",
-            home.path().join("agent.sh").display()
-        );
-        fs::write(home.path().join("config.toml"), config).unwrap();
-        let path = std::env::var_os("PATH").unwrap();
-        let here = home.path().as_os_str().to_owned();
-        let environment =
-            Environment::from_pairs([("FLEET_HOME", here.clone()), ("HOME", here), ("PATH", path)])
-                .with_current_directory(repo.path());
-        let engine = Engine::new(Beginning { environment, directory: None, flags: Vec::new() }).unwrap();
-        let workflow = engine.new_id().unwrap();
-        let mut play = Self { repo, home, engine, workflow, runs: Vec::new() };
+        let rig = Rig::new(check_time);
+        let workflow = rig.engine.new_id().unwrap();
+        let mut play = Self { rig, workflow, runs: Vec::new() };
         play.add(stages).await;
-        while let Some(run) = play.claim().await {
-            let ticket = Ticket { run: run.id, attempt: run.attempt, slots: 1 };
-            Box::pin(keeper::run(&play.engine, ticket)).await.unwrap();
-            let detail = play.engine.call(ops::GetRun { run: run.id }).await.unwrap();
-            let around = play.engine.call(ops::PartInputs { task: run.task }).await.unwrap().unwrap();
-            play.runs.push((around.name, detail.run));
+        while let Some(run) = play.rig.play().await {
+            let around = play.rig.engine.call(ops::PartInputs { task: run.task }).await.unwrap().unwrap();
+            play.runs.push((around.name, run));
         }
         play
     }
@@ -97,33 +70,15 @@ impl Play {
         assert_eq!(check(&spec), []);
         let add = ops::AddWorkflow {
             id: self.workflow,
-            project: self.engine.project().await.unwrap().id,
+            project: self.rig.engine.project().await.unwrap().id,
             spec,
             source: None,
-            base: self.repo.git(&["rev-parse", "HEAD"]).parse().unwrap(),
+            base: self.rig.repo.git(&["rev-parse", "HEAD"]).parse().unwrap(),
             priority: Priority::default(),
             author: ops::Author::Person { spawn_depth: 1 },
             now: clock::now(),
         };
-        self.engine.call(add).await.unwrap();
-    }
-
-    /// The next run. The wait before a retry is over by then.
-    async fn claim(&self) -> Option<Run> {
-        let claim = ops::Claim {
-            runner: "test".to_owned(),
-            place: "here".to_owned(),
-            runs: vec![self.engine.new_id().unwrap()],
-            default_agent: "play".parse().unwrap(),
-            able: None,
-            projects: None,
-            accounts: BTreeMap::new(),
-            caps: Caps::default(),
-            budget: None,
-            lease: Duration::from_mins(5),
-            now: clock::now().plus(Duration::from_hours(1)),
-        };
-        self.engine.call(claim).await.unwrap().pop().map(|claimed| claimed.run)
+        self.rig.engine.call(add).await.unwrap();
     }
 
     /// The newest run of a part.
@@ -146,12 +101,12 @@ impl Play {
         serde_json::from_slice(&fs::read(self.folder(self.run(part)).result()).unwrap()).unwrap()
     }
 
-    pub(crate) fn folder(&self, run: &Run) -> fleet_engine::home::RunFolder {
-        Home::new(self.home.path()).run(run.id)
+    pub(crate) fn folder(&self, run: &Run) -> RunFolder {
+        self.rig.folder(run)
     }
 
     pub(crate) fn home(&self) -> &Path {
-        self.home.path()
+        self.rig.home()
     }
 
     pub(crate) fn branch(&self, part: &str) -> &str {
@@ -160,7 +115,7 @@ impl Play {
 
     /// The commit at the tip of a part's branch.
     pub(crate) fn tip(&self, part: &str) -> String {
-        self.repo.git(&["rev-parse", self.branch(part)])
+        self.rig.tip(self.run(part))
     }
 
     pub(crate) fn base(&self, part: &str) -> &str {
@@ -168,7 +123,7 @@ impl Play {
     }
 
     pub(crate) fn files(&self, commit: &str) -> Vec<String> {
-        self.repo.git(&["ls-tree", "--name-only", commit]).lines().map(ToOwned::to_owned).collect()
+        self.rig.files(commit)
     }
 
     /// How every run ended, in order.

@@ -138,6 +138,6 @@ async fn how_hard_to_think_reaches_the_agent() {
         ..stage(name, &[], "", "echo \"$2\" > effort")
     };
     let play = Play::of(vec![stage(Some("high"), "hard"), stage(None, "usual")]).await;
-    let given = |part: &str| play.repo.git(&["show", &format!("{}:effort", play.tip(part))]);
+    let given = |part: &str| play.rig.repo.git(&["show", &format!("{}:effort", play.tip(part))]);
     assert_eq!((given("hard").as_str(), given("usual").as_str()), ("effort:high", ""));
 }

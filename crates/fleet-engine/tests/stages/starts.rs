@@ -21,8 +21,8 @@ async fn a_line_goes_on_from_what_the_stage_before_made_even_through_one_that_on
     assert_eq!(play.base("review"), play.tip("write"));
     assert_eq!(play.base("refine"), play.tip("write"));
     assert_eq!(play.result("refine").commit_count, 1, "only its own work is its change");
-    assert_eq!(play.repo.git(&["show", &format!("{}:a", play.tip("refine"))]), "write\nmore");
-    let branches = play.repo.git(&["branch", "--list", play.branch("review")]);
+    assert_eq!(play.rig.repo.git(&["show", &format!("{}:a", play.tip("refine"))]), "write\nmore");
+    let branches = play.rig.repo.git(&["branch", "--list", play.branch("review")]);
     assert_eq!(branches, "", "one that only looked leaves no branch");
 }
 
@@ -32,7 +32,7 @@ async fn what_several_made_is_merged_and_kept_even_if_nobody_adds_to_it() {
     let last = stage("last", &[2], "", "echo c > c");
     let play = Play::of(vec![write("one", "a"), write("two", "b"), join, last]).await;
     assert_eq!(play.told(), ["one succeeded", "two succeeded", "join succeeded", "last succeeded"]);
-    let parents = play.repo.git(&["log", "-1", "--format=%P", play.base("join")]);
+    let parents = play.rig.repo.git(&["log", "-1", "--format=%P", play.base("join")]);
     assert_eq!(parents, format!("{} {}", play.tip("two"), play.tip("one")), "in the order of the needs");
     assert_eq!(play.tip("join"), play.base("join"), "the branch keeps the merge");
     assert_eq!(play.base("last"), play.base("join"));
@@ -69,7 +69,7 @@ async fn a_conflict_fails_at_once_and_names_branches_and_files() {
         "it is not tried again"
     );
     let expected = format!(
-        "two (branch `{}`) contradicts one (branch `{}`) in a",
+        "two (branch `{}`) conflicts with one (branch `{}`) in a",
         play.branch("two"),
         play.branch("one")
     );
@@ -96,9 +96,9 @@ async fn an_agent_is_told_what_to_merge_and_has_to_do_it() {
     assert!(first.detail.as_ref().unwrap().starts_with("the agent did not merge everything"), "{first:?}");
     assert_eq!(play.base("join"), play.tip("one"), "it starts with what goes together");
     assert!(play.prompt("join").contains(&asked), "the next attempt is told again");
-    assert_eq!(play.repo.git(&["show", &format!("{}:a", play.tip("join"))]), "both");
+    assert_eq!(play.rig.repo.git(&["show", &format!("{}:a", play.tip("join"))]), "both");
     let is_in = ["merge-base", "--is-ancestor", &play.tip("two"), &play.tip("join")];
-    play.repo.git(&is_in);
+    play.rig.repo.git(&is_in);
 }
 
 #[tokio::test]
@@ -125,5 +125,5 @@ async fn a_conflict_that_was_committed_as_it_is_has_to_be_resolved_by_the_next_a
     assert_eq!(why, format!("the agent did not merge everything: {asked}"));
     let prompt = play.prompt("join");
     assert!(prompt.contains(&format!("- {asked}\n")), "{prompt}");
-    assert_eq!(play.repo.git(&["show", &format!("{}:a", play.tip("join"))]), "both");
+    assert_eq!(play.rig.repo.git(&["show", &format!("{}:a", play.tip("join"))]), "both");
 }

@@ -16,7 +16,7 @@ use std::time::Duration;
 use super::checkout::Checkout;
 use super::error::GitError;
 use super::oid::Oid;
-use crate::child::{Ended, Stopped, drive};
+use crate::child::{Ended, Stopped, read_to_end_of};
 use crate::inherited;
 
 /// The longest output of a command with a short answer.
@@ -88,7 +88,7 @@ pub(super) struct Answer {
 }
 
 impl Git {
-    /// About the repository whose git directory is `git_dir`; files of a checkout are none of its business.
+    /// About the repository whose git directory is `git_dir`; it must not touch files of a checkout.
     ///
     /// The repository is always named, never searched for: a search in a directory that lost its `.git` would end
     /// in whatever repository is above, and change that.
@@ -265,7 +265,7 @@ impl Git {
         })?;
         // The command keeps our end of what the child reads, for instance a lock.
         drop(command);
-        drive(child, self.patience, sink).map_err(|stopped| match stopped {
+        read_to_end_of(child, self.patience, sink).map_err(|stopped| match stopped {
             Stopped::Deadline => GitError::TimedOut { command: shown, after: self.patience },
             Stopped::Io(error) => GitError::Start(error),
             Stopped::Sink(error) => error,

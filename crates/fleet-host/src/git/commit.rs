@@ -148,7 +148,7 @@ fn is_empty(tree: &Oid) -> bool {
 }
 
 fn write(wanted: &CommitLeftovers<'_>, tree: &Oid, parent: Option<&Oid>) -> Result<Oid, GitError> {
-    commit_as_somebody(|| {
+    commit_as_user(|| {
         let git = Git::within(wanted.checkout).args(["commit-tree", tree.as_str(), "-m", wanted.message]);
         match parent {
             Some(parent) => git.args(["-p", parent.as_str()]),
@@ -157,9 +157,9 @@ fn write(wanted: &CommitLeftovers<'_>, tree: &Oid, parent: Option<&Oid>) -> Resu
     })
 }
 
-/// Commits as the person whom git knows, or else under our own name.
-pub(super) fn commit_as_somebody(git: impl Fn() -> Git) -> Result<Oid, GitError> {
-    // An author that git would guess from the names of the account and the machine is nobody's.
+/// Commits as the configured git user, or else under our own name.
+pub(super) fn commit_as_user(git: impl Fn() -> Git) -> Result<Oid, GitError> {
+    // An author that git guesses from the names of the account and the machine is wrong.
     let answer = git().setting("user.useConfigOnly=true").answer()?;
     if answer.code == Some(0) {
         return answer.oid();

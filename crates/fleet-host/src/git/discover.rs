@@ -27,7 +27,7 @@ pub struct Repository {
 
 impl Repository {
     /// Whether the repository itself knows this checkout: it is the main one, with the git directory in it, or a linked
-    /// worktree to which the repository points back. Anybody can make a `.git` file that names a repository.
+    /// worktree to which the repository points back. Anyone can make a `.git` file that names a repository.
     pub fn is_registered(&self) -> bool {
         let Some(work_tree) = &self.work_tree else { return self.git_dir == self.common_dir };
         let link = work_tree.join(".git");

@@ -12,11 +12,11 @@ pub enum GitError {
     Start(#[source] io::Error),
     #[error("`git {command}` failed{}: {}", shown_code(*.code), shown_text(.stderr))]
     Failed {
-        /// The command as far as it says what was asked, without the settings that every command gets.
+        /// The command, without the settings that every command gets.
         command: String,
         /// The exit code; `None` when a signal ended it.
         code: Option<i32>,
-        /// The last lines of what git wrote about it.
+        /// The last lines of git's standard error.
         stderr: String,
     },
     #[error(
@@ -41,7 +41,7 @@ pub enum GitError {
     Unborn { repo: PathBuf },
     #[error("the branch {branch:?} cannot be made: {why}; choose another name")]
     BranchTaken { branch: String, why: String },
-    /// The directory is no checkout, or its connection to the repository is broken.
+    /// The directory is not a checkout, or its link to the repository is broken.
     #[error("{} is not a git checkout: {why}", .path.display())]
     NotACheckout { path: PathBuf, why: String },
     #[error("cannot use {}", .path.display())]
@@ -50,17 +50,39 @@ pub enum GitError {
     Write(#[source] io::Error),
 }
 
+/// What git and its transports say when something is not allowed or not there. A network that is down is not among them.
+const REFUSALS: [&str; 7] = [
+    "not allowed",
+    "does not exist",
+    "does not appear to be a git repository",
+    "Permission denied",
+    "Authentication failed",
+    "could not read Username",
+    "did not contain",
+];
+
 impl GitError {
     /// Whether there was too much to do: trying again would take as long, and end in the same way.
     pub fn is_too_much(&self) -> bool {
         matches!(self, Self::TimedOut { .. } | Self::TooMuchOutput { .. } | Self::TooManyFiles { .. })
     }
 
+    /// Whether it stays so until a person changes something: trying again would end in the same way.
+    pub fn needs_a_person(&self) -> bool {
+        match self {
+            Self::NoSuchCommit { .. } | Self::Unborn { .. } | Self::NotInstalled | Self::TooOld { .. } => {
+                true
+            }
+            Self::Failed { stderr, .. } => REFUSALS.iter().any(|refusal| stderr.contains(refusal)),
+            _ => false,
+        }
+    }
+
     pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { path: path.to_owned(), source }
     }
 
-    /// The lock because of which git refused, if that is why. Git says so in English to us.
+    /// The lock that made git refuse, if one did. We run git in English.
     pub(super) fn lock_in_the_way(&self) -> Option<PathBuf> {
         let Self::Failed { stderr, .. } = self else { return None };
         let (_, rest) = stderr.split_once("Unable to create '")?;

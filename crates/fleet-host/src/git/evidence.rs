@@ -83,7 +83,7 @@ impl FileStatus {
 
 /// What `head` has that `base` has not.
 pub fn changes(repo: &Path, base: &Oid, head: &Oid) -> Result<Changes, GitError> {
-    let from = parting(repo, base, head)?;
+    let from = comparison_base(repo, base, head)?;
     let (commits, commits_total) = commits(repo, &from, head)?;
     let mut files = Files::default();
     Git::about(repo)
@@ -112,7 +112,7 @@ pub fn changes(repo: &Path, base: &Oid, head: &Oid) -> Result<Changes, GitError>
 }
 
 /// Where two histories part. Trees, and commits that share nothing, are compared as they are.
-pub(super) fn parting(repo: &Path, base: &Oid, head: &Oid) -> Result<Oid, GitError> {
+pub(super) fn comparison_base(repo: &Path, base: &Oid, head: &Oid) -> Result<Oid, GitError> {
     let answer = Git::about(repo).args(["merge-base", base.as_str(), head.as_str()]).answer()?;
     if answer.code == Some(0) { answer.oid() } else { Ok(base.clone()) }
 }
@@ -251,7 +251,7 @@ pub fn diff(
     style: DiffStyle,
     out: &mut dyn io::Write,
 ) -> Result<(), GitError> {
-    let from = parting(repo, base, head)?;
+    let from = comparison_base(repo, base, head)?;
     let (shape, color) = match style {
         DiffStyle::Apply => {
             (vec!["--patch".to_owned(), "--binary".to_owned(), "--full-index".to_owned()], DiffColor::Never)

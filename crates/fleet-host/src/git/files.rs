@@ -2,8 +2,8 @@
 //!
 //! Owns the quick answers: where `HEAD` and a branch are, whether a branch is checked out, whether git would work in a
 //! directory. A process costs more than everything else about such a question, and every run asks several. Only what
-//! `gitrepository-layout(5)` documents is read, and whatever is not as plain as it mostly is (a table of refs, a ref
-//! that stands for another, an owner that is not us) is left to git: `None` always means "ask git". Must never write.
+//! `gitrepository-layout(5)` documents is read, and whatever is not as plain as it mostly is (a table of refs, a
+//! symbolic ref, another owner) is left to git: `None` always means "ask git". Must never write.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -59,7 +59,7 @@ pub(super) fn head_commit(git_dir: &Path) -> Option<Tip> {
 
 pub(super) fn commit_of(git_dir: &Path, name: &str) -> Option<Tip> {
     let common_dir = plain_refs(git_dir)?;
-    // Others may be of one worktree alone, or stand for something else.
+    // Others may belong to one worktree, or have another meaning.
     if !is_shared(name) {
         return None;
     }
@@ -78,7 +78,7 @@ pub(super) fn is_shared(name: &str) -> bool {
     SHARED.iter().any(|folder| name.starts_with(folder))
 }
 
-/// Whether a branch of this full name can certainly be made: there is none, and none in its way.
+/// Whether a branch of this full name can certainly be made: there is none, and no ref blocks the name.
 pub(super) fn is_name_free(git_dir: &Path, name: &str) -> bool {
     let Some(common_dir) = plain_refs(git_dir) else { return false };
     let is_absent = |error: io::Error| error.kind() == io::ErrorKind::NotFound;
@@ -144,7 +144,7 @@ fn head_at(file: &Path) -> Option<Head> {
     }
 }
 
-/// The line of a file that has one. A link is not followed: it is how refs were made to stand for others once.
+/// The line of a file that has one. A link is not followed: old symbolic refs were links.
 fn read_line(file: &Path) -> Option<String> {
     if !fs::symlink_metadata(file).ok()?.is_file() {
         return None;

@@ -1,7 +1,7 @@
 //! What makes a directory a git directory, and what its pointer files say.
 //!
-//! Follows `is_git_directory` and `read_gitfile` of git's `setup.c`, with one difference: what cannot be looked
-//! at is an error here. Git takes it for "no repository" and goes on upwards, which could end in the wrong one.
+//! Follows `is_git_directory` and `read_gitfile` of git's `setup.c`, with one difference: an unreadable path is an
+//! error here. Git takes it for "no repository" and searches upwards, which could find the wrong one.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
@@ -17,10 +17,10 @@ use super::discover::DiscoverError;
 /// Git refuses a larger pointer file too; a file of this name that is so large is something else.
 const POINTER_LIMIT: u64 = 1 << 20;
 
-/// As much of `HEAD` as git looks at.
+/// The part of `HEAD` that git reads.
 const HEAD_LIMIT: u64 = 255;
 
-/// Git accepts larger ones, but nobody writes them.
+/// Git accepts larger ones, but does not write them.
 const CONFIG_LIMIT: u64 = 16 << 20;
 
 /// A directory that passed git's test.
@@ -40,8 +40,8 @@ impl GitDir {
             return Ok(None);
         }
         let common = common_dir(path)?;
-        // What `HEAD` says is asked last: any folder may hold an unreadable file of that name, and only in
-        // something that otherwise looks like a repository is that worth an error.
+        // `HEAD` is checked last: any folder may hold an unreadable file of that name, and only in something that
+        // otherwise looks like a repository is that an error.
         if !is_dir(&common.join("objects"))? || !is_dir(&common.join("refs"))? || !is_head(&head)? {
             return Ok(None);
         }
@@ -81,7 +81,7 @@ fn common_dir(git_dir: &Path) -> Result<PathBuf, DiscoverError> {
     let file = git_dir.join("commondir");
     match look(&file, fs::metadata)? {
         None => return Ok(git_dir.to_owned()),
-        // Reading a pipe of that name would wait for ever.
+        // Reading a pipe of that name would block forever.
         Some(metadata) if !metadata.is_file() => return Err(DiscoverError::InvalidGitFile { file }),
         Some(_) => {}
     }
@@ -138,7 +138,7 @@ fn read_shape(file: &Path) -> Result<Shape, DiscoverError> {
     }
 }
 
-/// Reads regular files only: a pipe would wait for ever, a device need not end.
+/// Reads regular files only: a pipe would block forever, a device need not end.
 fn read_start(file: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::open(file, flags, Mode::empty())?);

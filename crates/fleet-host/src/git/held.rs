@@ -1,4 +1,4 @@
-//! Commits of the user's repository that we borrow, held by refs so that nobody collects them.
+//! Commits of the user's repository that we borrow, held by refs so that git does not collect them.
 //!
 //! Owns `refs/fleet/held/<vault id>/<commit>`: several homes may know the same repository, and each gives up only what it
 //! held itself. Must never remove such a ref that names something else, and leaves no other file in the user's repository.
@@ -48,9 +48,9 @@ impl Holds {
 
     /// Keeps a commit, and all that it reaches, in the user's repository.
     ///
-    /// The commit should be reachable from a ref of theirs, as a base is. One that is not may be in the middle of being
-    /// pruned: what is gone by the time that the ref is there is an error, but what a running `git prune` removes later
-    /// is not noticed.
+    /// The commit should be reachable from one of the user's refs, as a base is. One that is not may be in the middle
+    /// of being pruned: what is gone by the time that the ref is there is an error, but what a running `git prune`
+    /// removes later is not noticed.
     pub fn add(&self, commit: &Oid) -> Result<(), GitError> {
         let name = self.ref_name(commit);
         if files::commit_of(&self.repo, &name) == Some(Tip::At(commit.clone())) {

@@ -1,15 +1,15 @@
 //! Merging without a checkout.
 //!
 //! Owns the questions whether two commits go together and what they change alike, and the commit that joins several.
-//! All of it happens among the objects of the repository: must never touch a branch, an index or a file that somebody
-//! works with. What nobody gives a name goes with git's next cleaning.
+//! All of it happens among the objects of the repository: must never touch a branch, an index or a file that is in use.
+//! Git's next cleanup removes objects that no ref names.
 
 use std::path::Path;
 
 use super::command::Git;
 use super::commit;
 use super::error::GitError;
-use super::evidence::parting;
+use super::evidence::comparison_base;
 use super::oid::Oid;
 use super::refs::is_ancestor;
 use super::vault::{complete, is_vault};
@@ -21,7 +21,7 @@ const LISTED: usize = 1_000;
 /// Since when git can merge without a checkout.
 const SINCE: &str = "2.38";
 
-/// Paths, as text; a name that is none is shown as well as it can be.
+/// Paths, as text; a name that is not UTF-8 is shown as well as it can be.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Paths {
     /// In git's order, at most a thousand.
@@ -57,7 +57,7 @@ pub enum Merge {
         /// The commit that has everything: a new one, or one of those that were given if it has all the others.
         commit: Oid,
     },
-    /// One of them does not go with those before it. Nothing was made that anybody sees.
+    /// One of them does not go with those before it. Nothing visible was made.
     Conflict {
         /// The first that cannot be merged.
         with: Oid,
@@ -65,8 +65,8 @@ pub enum Merge {
     },
 }
 
-/// Merges two commits as `git merge` would, and only says what comes of it. Histories that share nothing are merged,
-/// too: what both have is then new on both sides.
+/// Merges two commits as `git merge` would, and only returns the result. Histories that share nothing are merged, too:
+/// what both have is then new on both sides.
 pub fn merge_tree(repo: &Path, ours: &Oid, theirs: &Oid) -> Result<MergeCheck, GitError> {
     let answer = Git::about(repo)
         // There are no files to read them from. Older versions of git do not know the setting, and do without.
@@ -112,7 +112,7 @@ pub fn merge_commits(repo: &Path, commits: &[Oid], message: &str) -> Result<Merg
             complete(repo, Some(&commit), &tree)?;
         }
         let parents = ["-p", commit.as_str(), "-p", next.as_str()];
-        commit = commit::commit_as_somebody(|| {
+        commit = commit::commit_as_user(|| {
             Git::about(repo).args(["commit-tree", tree.as_str(), "-m", message]).args(parents)
         })?;
     }
@@ -122,7 +122,7 @@ pub fn merge_commits(repo: &Path, commits: &[Oid], message: &str) -> Result<Merg
 /// The paths that `head` changed since its history parted from that of `base`. A renamed file counts with both names: a
 /// change of either concerns it.
 pub fn touched_files(repo: &Path, base: &Oid, head: &Oid) -> Result<Paths, GitError> {
-    let from = parting(repo, base, head)?;
+    let from = comparison_base(repo, base, head)?;
     let mut files = Paths::default();
     Git::about(repo)
         .args(["diff-tree", "-r", "-z", "--no-renames", "--name-only", "--ignore-submodules=none"])

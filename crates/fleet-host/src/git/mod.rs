@@ -1,8 +1,8 @@
 //! Git repositories of this machine.
 //!
-//! Owns how a repository is found, how git is run, the workspaces of runs, their snapshots, what is committed for
-//! them and what they changed. Must never change a repository that it was not told to change, and never what a
-//! person or an agent has checked out, staged or written.
+//! Owns how a repository is found, how git is run, the workspaces of runs, their snapshots, what is committed for them
+//! and what they changed. Must never change a repository that the caller did not name, and never what a person or an
+//! agent has checked out, staged or written.
 
 mod alternates;
 mod capture;

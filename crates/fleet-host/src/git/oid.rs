@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The full name of an object: 40 or 64 lower-case hexadecimal digits. Holding one proves that it can be handed to
-/// git as an argument, and that it means one object for ever.
+/// The full name of an object: 40 or 64 lower-case hexadecimal digits. Holding one proves that it can be handed to git
+/// as an argument, and that it always means the same object.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Oid(String);

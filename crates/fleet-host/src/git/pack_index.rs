@@ -60,7 +60,7 @@ impl PackIndex {
 }
 
 impl PackIndex<File> {
-    /// Opens an index, for a single question. `None` if it cannot be read or is of another version.
+    /// Opens an index for a single lookup. `None` if it cannot be read or is of another version.
     pub(super) fn open(file: &Path) -> Option<Self> {
         Self::of(File::open(file).ok()?)
     }

@@ -12,7 +12,7 @@ use super::oid::Oid;
 use super::temporary::Temporary;
 
 /// A large tree takes long to write.
-const PATIENCE: Duration = Duration::from_hours(1);
+const GIT_TIMEOUT: Duration = Duration::from_hours(1);
 
 /// Clones `repo` to `dir`, which must not exist, with this branch at this commit checked out. `dir` is there only when it
 /// is complete.
@@ -23,13 +23,13 @@ pub fn clone_for_person(repo: &Path, (branch, at): (&str, &Oid), dir: &Path) -> 
     let new = temporary.path().join("clone");
     Git::about(repo)
         .with_transports()
-        .patience(PATIENCE)
+        .patience(GIT_TIMEOUT)
         .args(["clone", "--quiet", "--local", "--no-checkout", "--template=", "--"])
         .args([repo, &new])
         .run()?;
     Git::standing_in(&new)
         .with_filters()
-        .patience(PATIENCE)
+        .patience(GIT_TIMEOUT)
         .args(["checkout", "--quiet", "--no-track", "-B", branch, at.as_str(), "--"])
         .run()?;
     fs::rename(&new, dir).map_err(GitError::io(dir))

@@ -14,9 +14,9 @@ use super::files;
 use super::objects;
 use super::oid::Oid;
 
-/// Asks git whether it would work in this directory. Later commands name the repository, and git then takes it for
-/// granted that somebody wants that; standing in it, it refuses what belongs to another user (`safe.directory`) or what
-/// is only a folder of another repository (`safe.bareRepository`): their configuration can run programs.
+/// Asks git whether it would work in this directory. Later commands name the repository, and git then assumes that the
+/// user wants that; standing in it, it refuses what belongs to another user (`safe.directory`) or what is only a folder
+/// of another repository (`safe.bareRepository`): their configuration can run programs.
 pub fn check_safe(directory: &Path) -> Result<(), GitError> {
     if files::is_ours(directory) {
         return Ok(());
@@ -89,7 +89,7 @@ pub fn branch_commit(repo: &Path, branch: &str) -> Result<Option<Oid>, GitError>
 pub fn branch_conflict(repo: &Path, branch: &str) -> Result<Option<String>, GitError> {
     let wanted = full_name(branch)?;
     let mut git = Git::about(repo).args(["for-each-ref", "--ignore-case", "--format=%(refname)%00", "--"]);
-    // A pattern stands for the ref itself and for all below it.
+    // A pattern matches the ref itself and all below it.
     let first = branch.split('/').next().unwrap_or(branch);
     git = git.arg(format!("refs/heads/{first}"));
     let (mut clash, mut only_case) = (None, None);

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 /// The identity, size and times of a file or folder. Git replaces files instead of changing them, so that another state
-/// has another stamp; what somebody changes in place has another change time.
+/// has another stamp; a file that is changed in place has another change time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Stamp {
     inode: u64,

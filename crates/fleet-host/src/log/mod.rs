@@ -1,14 +1,14 @@
 //! What an agent wrote, on disk, within a size.
 //!
-//! Owns the raw logs of runs: the beginning of a stream and its newest bytes are kept, and what lies between is left
-//! out when there is too much of it. Must never lose count: a position is a position in all that the agent wrote,
-//! whether or not it is still there.
+//! Owns the raw logs of runs: the beginning of a stream and its newest bytes are kept, and the middle is left out when
+//! there is too much. Must never lose count: a position is a position in all that the agent wrote, whether or not it is
+//! still there.
 //!
-//! On disk a log is up to three files. `stdout.log` is the beginning, byte for byte. When it is full the stream goes
-//! on in `stdout.log.tail`, which is renamed to `stdout.log.tail.1` when it is full in its turn, over the one before.
-//! Each of these two begins with a line that says where in the stream it starts, so that no file has to be changed
-//! together with another one and a crash between any two steps leaves a log that reads well. One file that wraps
-//! around was considered instead: it cannot be read with `less`, nor by somebody while it is written.
+//! On disk a log is up to three files. `stdout.log` is the beginning, byte for byte. When it is full the stream goes on
+//! in `stdout.log.tail`, which is renamed to `stdout.log.tail.1` when it is full in its turn, over the one before. Each
+//! of these two begins with a line that says where in the stream it starts, so that no file has to be changed together
+//! with another one and a crash between any two steps leaves a log that reads well. One file that wraps around was
+//! considered instead: it cannot be read with `less`, nor while it is written.
 
 mod read;
 mod write;

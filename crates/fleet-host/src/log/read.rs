@@ -56,7 +56,7 @@ impl LogReader {
         let segments = open_segments(path)?;
         let end = segments.last().map_or(0, Segment::end);
         for segment in segments.iter().rev() {
-            if search.through(segment)? {
+            if search.scan_segment(segment)? {
                 break;
             }
         }
@@ -146,7 +146,7 @@ struct Backwards {
 
 impl Backwards {
     /// Looks through a segment from its end to its beginning. True when nothing more is wanted.
-    fn through(&mut self, segment: &Segment) -> io::Result<bool> {
+    fn scan_segment(&mut self, segment: &Segment) -> io::Result<bool> {
         let mut until = segment.end();
         while until > segment.start && self.wanted > 0 {
             let from = until.saturating_sub(BLOCK).max(segment.start);

@@ -72,7 +72,7 @@ impl Watch {
     }
 }
 
-/// Whether nobody descends from this process: whoever lost its parent would be its child.
+/// Whether no process descends from this one: a process that lost its parent would be its child.
 pub(super) fn is_childless() -> bool {
     IS_SUBREAPER.load(Ordering::Relaxed) && matches!(dead_child(), Err(Errno::CHILD))
 }

@@ -28,8 +28,8 @@ impl Ancestors {
     pub fn of(pid: i32) -> Self {
         let line = table::above(pid);
         let mut line: Vec<Identity> = line.iter().map(Identity::from_entry).collect();
-        // Not by getsid: in a PID namespace whose session began outside, the leader has the number 0 there. Everybody
-        // descends from the first process.
+        // Not by getsid: in a PID namespace whose session began outside, the leader has the number 0 there. Every
+        // process descends from the first.
         let leader = table::one(pid).map(|entry| entry.session);
         let leader = leader.filter(|leader| *leader > 1 && *leader != pid);
         let leader = leader.and_then(Identity::of);
@@ -50,7 +50,7 @@ impl Ancestors {
         self.line.iter().any(has_it)
     }
 
-    /// What the farthest process that carries this variable has in it: a nearer one may be somebody's invention.
+    /// What the farthest process that carries this variable has in it: a nearer one may be forged.
     pub fn carried(&self, name: &str) -> Option<String> {
         let found = table::marked(name, &mut self.line.iter().map(|above| above.pid));
         let value = |above: &Identity| found.iter().find(|(pid, _)| *pid == above.pid);

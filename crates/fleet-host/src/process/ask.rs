@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::child::{Stopped, drive};
+use crate::child::{Stopped, read_to_end_of};
 
 /// A short answer is never longer.
 const LONGEST_ANSWER: usize = 64 * 1024;
@@ -50,7 +50,7 @@ pub fn ask(question: &ProcessQuery) -> Result<String, NoAnswer> {
     command.current_dir(&question.cwd).process_group(0);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut answer = Vec::new();
-    let ended = drive(command.spawn()?, question.patience, &mut |piece| {
+    let ended = read_to_end_of(command.spawn()?, question.patience, &mut |piece| {
         answer.extend_from_slice(piece);
         if answer.len() > LONGEST_ANSWER { Err(()) } else { Ok(()) }
     });

@@ -1,4 +1,4 @@
-//! Starting a process that outlives this one.
+//! Starts processes that outlive this one.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
@@ -18,23 +18,23 @@ use super::reap;
 pub struct Detached {
     pub program: PathBuf,
     pub args: Vec<OsString>,
-    /// `None`: that of this process.
+    /// `None` inherits that of this process.
     pub env: Option<Vec<(OsString, OsString)>>,
     pub cwd: PathBuf,
-    /// The file that its output and complaints are appended to.
+    /// The file that its output and errors are appended to.
     pub log: PathBuf,
 }
 
 /// Starts a process that goes on when this one ends. It reads nothing and writes to its log.
 ///
 /// It has to call [`new_session`](super::new_session) first thing: until then a Ctrl-C at this terminal reaches it.
-/// (Starting it in a process group of its own would close that gap, and would keep it from ever leading a session.)
-/// As long as this process lives, [`reap`](super::reap) has to be called now and then, or the dead pile up.
+/// (Starting it in a process group of its own would close that gap, and would keep it from ever leading a session.) As
+/// long as this process lives, [`reap`](super::reap) has to be called now and then, or zombies pile up.
 pub fn spawn_detached(detached: &Detached) -> io::Result<Identity> {
     spawn(detached, Stdio::null())
 }
 
-/// The same, with the other end of a socket that only the two have: see [`take_input_socket`].
+/// The same, with the other end of a private socket: see [`take_input_socket`].
 pub fn spawn_connected(detached: &Detached, socket: UnixStream) -> io::Result<Identity> {
     spawn(detached, OwnedFd::from(socket).into())
 }
@@ -52,11 +52,11 @@ pub fn take_input_socket() -> io::Result<Option<UnixStream>> {
     Ok(Some(socket.into()))
 }
 
-/// Behind the standard streams.
+/// The first descriptor after the standard streams.
 const FIRST_FREE: i32 = 3;
 
-/// Keeps what this process was started with, besides the standard streams, from all that it starts: a descriptor that somebody
-/// left open in a shell is not for agents.
+/// Keeps inherited descriptors, besides the standard streams, from all child processes: a descriptor that was left open
+/// in a shell is not for agents.
 pub fn pass_no_descriptors() {
     close_fds::set_fds_cloexec(FIRST_FREE, &[]);
 }

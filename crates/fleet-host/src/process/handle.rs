@@ -1,4 +1,4 @@
-//! Keeping the number of a process from being given to somebody else.
+//! Keeps the number of a process from being reused.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::bounded_wait::BoundedWait;
 
-/// A day is as good as for ever, and fits every type.
+/// A day is long enough, and fits every type.
 const LONGEST_POLL: Duration = Duration::from_hours(24);
 
 /// A living process, held if the kernel can hold processes.
@@ -36,7 +36,7 @@ impl ProcessHandle {
         }
     }
 
-    /// Waits for the end of the process, or for a moment where the kernel does not tell of it. False when the time is
+    /// Waits for the end of the process, or for a moment where the kernel does not report it. False when the time is
     /// over.
     pub(super) fn pause(&self, patience: &mut BoundedWait) -> io::Result<bool> {
         let Some(descriptor) = &self.descriptor else { return Ok(patience.pause()) };

@@ -11,7 +11,7 @@ use super::handle::ProcessHandle;
 use super::table::{self, Entry, State};
 use crate::bounded_wait::BoundedWait;
 
-/// The longest pause between two looks at a process where the kernel does not tell of its end.
+/// The longest pause between two looks at a process where the kernel does not report its end.
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
 /// One process and no other: a number is given again after a while, and after a boot at once.
@@ -25,7 +25,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// The process that has this number now, be it alive or only waited for.
+    /// The process that has this number now, alive or a zombie.
     pub fn of(pid: i32) -> Option<Self> {
         table::one(pid).map(|entry| Self::from_entry(&entry))
     }
@@ -50,13 +50,14 @@ impl Identity {
         self.entry().is_some_and(|entry| entry.state != State::Dead)
     }
 
-    /// Whether somebody stopped it: it does nothing until it is continued or killed.
+    /// Whether it is stopped: it does nothing until it is continued or killed.
     pub fn is_stopped(&self) -> bool {
         self.entry().is_some_and(|entry| entry.state == State::Stopped)
     }
 
-    /// Whether it has ended, or was killed and is about to: the kernel takes a moment, in which its locks are held. Where
-    /// the system does not tell of the latter, only whether it has ended. One of another boot may live on another machine.
+    /// Whether it has ended, or was killed and is about to: the kernel takes a moment, in which its locks are held.
+    /// Where the system does not report the latter, only whether it has ended. One of another boot may live on another
+    /// machine.
     pub fn is_doomed(&self) -> bool {
         self.boot == table::boot() && (!self.is_alive() || table::is_doomed(self.pid))
     }
@@ -97,8 +98,8 @@ impl Identity {
         }
     }
 
-    /// Waits for so long until the process has ended; true when it has. It need not be a child of this one, and is
-    /// not reaped.
+    /// Waits at most this long until the process has ended; true when it has. It need not be a child of this one, and
+    /// is not reaped.
     pub fn wait_for_end(&self, bound: Duration) -> io::Result<bool> {
         let mut patience = BoundedWait::new(bound, LONGEST_PAUSE);
         let Some(hold) = self.hold()? else { return Ok(true) };

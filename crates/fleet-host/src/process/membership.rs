@@ -8,11 +8,11 @@ use super::scan::Processes;
 use super::table::{Entry, State};
 use super::{Identity, Tree};
 
-/// The members of a tree that can be signalled: no dead ones, not the keeper, and nobody whom this process depends on.
+/// The members of a tree that can be signalled: no dead ones, not the keeper, and none that this process depends on.
 pub(super) fn members<'a>(tree: &Tree, processes: &'a Processes) -> Vec<&'a Entry> {
     let mut search = Search::new(tree, processes);
     search.grow();
-    let spared = spared(tree, processes);
+    let spared = protected_pids(tree, processes);
     let inside = search.inside.difference(&spared).filter_map(|pid| processes.get(*pid));
     let mut members: Vec<&Entry> = inside.filter(|entry| entry.state != State::Dead).collect();
     // The youngest first: a parent that is signalled first may start another child.
@@ -21,7 +21,7 @@ pub(super) fn members<'a>(tree: &Tree, processes: &'a Processes) -> Vec<&'a Entr
 }
 
 /// The processes that are never touched on behalf of a tree.
-pub(super) fn spared(tree: &Tree, processes: &Processes) -> HashSet<i32> {
+pub(super) fn protected_pids(tree: &Tree, processes: &Processes) -> HashSet<i32> {
     let mut spared = processes.untouchable();
     spared.extend(tree.keeper.as_ref().and_then(|keeper| processes.find(keeper)).map(|keeper| keeper.pid));
     spared
@@ -35,7 +35,7 @@ fn seeds(tree: &Tree, processes: &Processes) -> HashSet<i32> {
         known.filter_map(|identity| processes.find(identity)).map(|entry| entry.pid).collect();
     inside.extend(tree.group.as_ref().and_then(super::Group::pids).unwrap_or_default());
     inside.extend(processes.marked((&tree.marker.0, &tree.marker.1)));
-    // Everybody descends from the first process, whatever it may carry.
+    // Every process descends from the first, whatever it may carry.
     inside.retain(|pid| *pid != 1 && processes.get(*pid).is_some());
     inside
 }

@@ -2,7 +2,7 @@
 //!
 //! Owns starting them, telling them apart, finding all that a run has started, and ending them. Must never signal a
 //! process of which it is not certain: a process is known by its start as well as by its number, which the kernel
-//! gives to somebody else one day.
+//! reuses one day.
 //!
 //! A run has a keeper, which starts the agent and is its *subreaper*: whatever loses its parent becomes a child of the
 //! keeper. [`Tree`] says how the processes of a run are found while the keeper lives and after it was killed.

@@ -56,7 +56,7 @@ impl Occupants {
         Self { folders: folders.filter(|(_, occupants)| !occupants.is_empty()).collect() }
     }
 
-    /// The names of the folders that somebody used.
+    /// The names of the folders that were in use.
     pub fn folders(&self) -> BTreeSet<String> {
         self.folders.keys().map(|name| name.to_string_lossy().into_owned()).collect()
     }

@@ -29,10 +29,10 @@ impl fmt::Display for Exit {
 /// The children whose end [`reap`] reports, and for which no one else waits.
 static LAUNCHED: Mutex<Vec<Identity>> = Mutex::new(Vec::new());
 
-/// From now on [`reap`] tells of the end of this child. Its handle may be dropped.
+/// From now on [`reap`] reports the end of this child. Its handle may be dropped.
 pub(super) fn expect_end_of(child: &Child) -> io::Result<Identity> {
     let pid = Pid::from_child(child).as_raw_pid();
-    // It is there even when it has ended already, because nobody has waited for it.
+    // It is there even when it has ended already, because no process has waited for it.
     let identity = Identity::of(pid).ok_or_else(|| {
         io::Error::other(format!("the process {pid} was started, but the system does not show it"))
     })?;
@@ -49,7 +49,7 @@ pub fn become_subreaper() -> bool {
     false
 }
 
-/// Whether it is certain that nobody descends from this process. Never, where there are no subreapers.
+/// Whether it is certain that no process descends from this one. Never, where there are no subreapers.
 pub(super) fn has_no_descendants() -> bool {
     #[cfg(target_os = "linux")]
     return super::adopted::is_childless();
@@ -68,8 +68,8 @@ pub fn forbid_dumps() {
     }
 }
 
-/// Makes this process the leader of a session of its own, without a terminal: nobody's Ctrl-C or closed window ends
-/// it. An error when it leads a process group already.
+/// Makes this process the leader of a session of its own, without a terminal: no Ctrl-C or closed window ends it. An
+/// error when it leads a process group already.
 pub fn new_session() -> io::Result<()> {
     setsid()?;
     Ok(())

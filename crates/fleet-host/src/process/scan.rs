@@ -26,7 +26,7 @@ pub struct Processes {
     entries: HashMap<i32, Entry>,
     marks: Mutex<HashMap<String, Marks>>,
     relations: OnceLock<Relations>,
-    /// Those who were started before this are known to carry no mark that anybody asks for.
+    /// Processes that were started before this are known to carry no mark.
     since: u64,
 }
 
@@ -68,7 +68,8 @@ impl Processes {
         self.relations.get_or_init(|| {
             let mut relations = Relations::default();
             for entry in self.entries.values() {
-                // The number of a parent that has ended while the table was read may have been given to somebody younger.
+                // The number of a parent that has ended while the table was read may have been given to a younger
+                // process.
                 if self.get(entry.parent).is_some_and(|parent| parent.start <= entry.start) {
                     relations.children.entry(entry.parent).or_default().push(entry.pid);
                 }
@@ -80,7 +81,7 @@ impl Processes {
         })
     }
 
-    /// The process that is meant, be it alive or dead, unless its number belongs to another by now.
+    /// The process of this identity, alive or dead, unless its number belongs to another by now.
     pub(super) fn find(&self, identity: &Identity) -> Option<&Entry> {
         self.get(identity.pid).filter(|entry| identity.is(entry))
     }
@@ -106,11 +107,11 @@ impl Processes {
         marks
     }
 
-    /// Whom no tree may touch: this process, those above it, and the first of all.
+    /// Processes that no tree may touch: this process, those above it, and the first of all.
     pub(super) fn untouchable(&self) -> HashSet<i32> {
         let mut pids = HashSet::from([0, 1]);
         let mut next = getpid().as_raw_pid();
-        // A second visit would be a circle, which a table that changes while it is read may seem to have.
+        // A second visit would be a cycle, which a table that changes while it is read may seem to have.
         while pids.insert(next) {
             next = self.get(next).map_or(0, |entry| entry.parent);
         }

@@ -9,17 +9,17 @@ use super::table;
 use super::{Group, Identity, Member, Processes, Signal, Tree};
 use crate::bounded_wait::BoundedWait;
 
-/// The longest pause between two looks at those who were told to end.
+/// The longest pause between two looks at signalled processes.
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
 /// After this many checks of the known processes, all processes are searched again for new ones. (Searching all each
 /// time would cost a core when a whole fleet is stopped.)
 const KNOWN_CHECKS: usize = 8;
 
-/// So often are newcomers looked for while everybody is being frozen. Each round leaves fewer who could start one.
+/// How often new processes are looked for while all are being frozen. Each round leaves fewer who could start one.
 const FREEZING_ROUNDS: usize = 50;
 
-/// So often an empty table has to be seen before it is believed, unless it is certain that nobody was born meanwhile.
+/// How often a table must be empty before it is believed, unless it is certain that no process started meanwhile.
 const EMPTY_CHECKS: usize = 3;
 
 /// How a tree is made to end, in this order.
@@ -38,7 +38,7 @@ pub struct Ladder {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoppedTree {
     pub how: StopOutcome,
-    /// Who is still alive: nobody, unless the system keeps them.
+    /// Who is still alive: none, unless the system keeps them.
     pub left: Vec<Member>,
 }
 
@@ -54,7 +54,7 @@ pub enum StopOutcome {
 impl Tree {
     /// Ends the whole tree, step by step. The caller reaps its children in `on_poll`, which is called all the while.
     ///
-    /// Removes the group when nobody is left in it. Can be called again, and from several processes at once.
+    /// Removes the group if it is empty. Can be called again, and from several processes at once.
     pub fn stop(&self, ladder: &Ladder, on_poll: &mut dyn FnMut()) -> StoppedTree {
         on_poll();
         if self.present().is_none() {
@@ -78,9 +78,9 @@ impl Tree {
 
     /// Kills the whole tree at once.
     ///
-    /// Where the group cannot do it, everybody is frozen first: a parent that is frozen does not start another child,
-    /// and one that is not dead yet still leads to its children. Somebody who starts the next and ends, again and again
-    /// within the time of a look, can escape that, but not the group.
+    /// Where the group cannot do it, all processes are frozen first: a parent that is frozen does not start another
+    /// child, and one that is not dead yet still leads to its children. A process that starts the next and ends, again
+    /// and again within the time of a look, can escape that, but not the group.
     pub fn kill_now(&self, patience: Duration, on_poll: &mut dyn FnMut()) -> StoppedTree {
         let mut patience = BoundedWait::new(patience, LONGEST_PAUSE);
         let mut how = StopOutcome::AlreadyGone;
@@ -104,15 +104,15 @@ impl Tree {
 
     fn kill_group(&self) {
         if let Some(group) = &self.group {
-            group.kill(&membership::spared(self, &self.look()));
+            group.kill(&membership::protected_pids(self, &self.look()));
         }
     }
 
-    /// Who is there. `None` when it is certain that nobody is.
+    /// Who is there. `None` if it is certain that none is left.
     ///
     /// A table that is read while a process starts another one and ends may show neither of them. So an empty one is
-    /// believed only when nobody at all was born meanwhile, or when it was seen several times, and never when there
-    /// is somebody in the group.
+    /// believed only if no process at all started meanwhile, or if it was seen several times, and never while the group
+    /// has members.
     fn present(&self) -> Option<Vec<Member>> {
         if self.has_ended() {
             return None;
@@ -131,8 +131,9 @@ impl Tree {
         None
     }
 
-    /// Whether the keeper, which is this process, can tell without a look at all processes that nobody is left: nobody
-    /// descends from it, nobody is in the group, and nobody whom another program started for the agent carries the mark.
+    /// Whether the keeper, which is this process, can tell without a look at all processes that none is left: no
+    /// process descends from it, the group is empty, and no process that another program started for the agent carries
+    /// the mark.
     fn has_ended(&self) -> bool {
         let is_keeper = || self.keeper.as_ref() == Some(&Identity::current());
         let is_empty = |group: &Group| group.pids().unwrap_or_default().is_empty();
@@ -146,7 +147,7 @@ impl Tree {
 
     fn is_in_group(&self, processes: &Processes) -> bool {
         let pids = self.group.as_ref().and_then(Group::pids).unwrap_or_default();
-        let spared = membership::spared(self, processes);
+        let spared = membership::protected_pids(self, processes);
         pids.iter().any(|pid| !spared.contains(pid))
     }
 
@@ -159,14 +160,14 @@ impl Tree {
         }
     }
 
-    /// Signals all to end. True when nobody is left.
+    /// Signals all to end. True if none is left.
     fn terminate(&self, grace: Duration, on_poll: &mut dyn FnMut()) -> bool {
         let mut patience = BoundedWait::new(grace, LONGEST_PAUSE);
         let mut told = HashSet::new();
         loop {
             on_poll();
             let Some(known) = self.present() else { return true };
-            for member in not_told(&known, &told) {
+            for member in not_signalled(&known, &told) {
                 send(&member.identity, Signal::TERM);
                 told.insert(member.identity.clone());
             }
@@ -210,9 +211,9 @@ impl Tree {
     }
 }
 
-/// Who has to be told to end. Not whom somebody has started who was told and is still there: that is how they clean up
-/// after themselves.
-fn not_told<'a>(known: &'a [Member], told: &HashSet<Identity>) -> Vec<&'a Member> {
+/// Who has to be told to end. Not children of a signalled process that is still there: that is how they clean up after
+/// themselves.
+fn not_signalled<'a>(known: &'a [Member], told: &HashSet<Identity>) -> Vec<&'a Member> {
     let busy: HashSet<i32> = known
         .iter()
         .filter(|member| told.contains(&member.identity))

@@ -5,6 +5,7 @@
 
 mod agent_repo;
 mod attacks;
+mod branch_updates;
 mod collecting;
 mod copying;
 mod crash;

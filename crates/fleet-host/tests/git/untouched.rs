@@ -89,7 +89,7 @@ fn a_warm_workspace_needs_no_git() {
     wait_until(Duration::from_mins(1), "files that are old enough", || {
         let workspace = opened(&area, "r", "warm");
         let seen = workspace.untouched(&base).unwrap();
-        let is_soon_told = workspace.is_soon_told();
+        let is_soon_told = workspace.is_quick_to_check();
         workspace.release_untouched(&seen).unwrap();
         is_soon_told
     });

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use crate::sandbox::{Sandbox, git};
 use crate::support::{
@@ -41,6 +42,27 @@ fn damaged_free_worktrees_are_never_trusted() {
     // What someone wrote into a free worktree was moved aside, not destroyed.
     let aside = fs::read_dir(&area.trash).unwrap().map(|entry| entry.unwrap().path());
     assert!(aside.into_iter().any(|path| path.join("new").exists()));
+}
+
+/// Git neither lists nor removes them.
+#[test]
+fn pipes_and_sockets_are_not_passed_on() {
+    let sandbox = Sandbox::new();
+    let repo = project(&sandbox, "main");
+    let area = area(&sandbox, &repo);
+    let first = opened(&area, "r1", "one");
+    let path = first.path().to_owned();
+    write(&path, "new", "x");
+    for pipe in [".gitmodules", "Makefile"] {
+        assert!(Command::new("mkfifo").arg(path.join(pipe)).status().unwrap().success());
+    }
+    let _socket = std::os::unix::net::UnixListener::bind(path.join("socket")).unwrap();
+    first.release().unwrap();
+    let next = opened(&area, "r2", "two");
+    assert!(next.recycled() && next.path() == path);
+    for name in [".gitmodules", "Makefile", "socket", "new"] {
+        assert!(fs::symlink_metadata(path.join(name)).is_err(), "{name}");
+    }
 }
 
 /// The files of such a workspace are good, and its repository is made anew.

@@ -74,7 +74,7 @@ fn fit(path: &str, property: &Value, value: &mut Value, may_go: &mut dyn FnMut(&
     }
 }
 
-/// The value of this type that another one stands for.
+/// The value of this type that another one means.
 fn unquoted(wanted: Option<&str>, value: &Value) -> Option<Value> {
     match (wanted?, value) {
         ("integer", Value::String(text)) => text.trim().parse::<i64>().ok().map(Value::from),
@@ -104,7 +104,7 @@ fn unquoted(wanted: Option<&str>, value: &Value) -> Option<Value> {
 const MEANT_ELSEWHERE: [&str; 9] =
     ["agent", "changes", "checks", "dry_run", "effort", "prompt", "prompt_file", "start", "timeout"];
 
-/// Whether a client that sends this would miss what it stands for.
+/// Whether a client that sends this would miss its meaning.
 fn expects_something(name: &str, known: &JsonObject) -> bool {
     MEANT_ELSEWHERE.contains(&name) || meant(name, known).is_some()
 }
@@ -240,7 +240,7 @@ fn wrong_type(name: &str, wanted: &str, value: &Value) -> Problem {
     }
 }
 
-/// So much of a wrong value is shown.
+/// How much of a wrong value is shown.
 const SHOWN: usize = 60;
 
 fn not_among(name: &str, allowed: &[Value], value: &Value) -> Problem {

@@ -30,7 +30,7 @@ impl Closing {
     }
 }
 
-/// One call of a tool. Owns all that it needs: it goes on when nobody waits for its answer any more.
+/// One call of a tool. Owns all that it needs: it goes on when the client has left.
 pub(super) struct Call {
     pub(super) client: Arc<dyn Client>,
     /// The directory that it is about, if it names no other.
@@ -56,7 +56,7 @@ impl Call {
         );
     }
 
-    /// Waits until nobody wants the answer any more.
+    /// Waits until the client has left.
     pub(super) async fn abandoned(&self) {
         tokio::select! {
             () = self.context.ct.cancelled() => {}

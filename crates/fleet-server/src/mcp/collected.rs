@@ -1,4 +1,4 @@
-//! What came of a worker: the worker, its result, and the end of what its agent printed.
+//! The result of a worker: the worker, its result, and the end of what its agent printed.
 
 use fleet_api::Client;
 use fleet_core::problem::{Code, Outcome, Problem};
@@ -31,7 +31,7 @@ pub(super) struct Collected {
 }
 
 impl Collected {
-    /// With what was found at the end of its newest run.
+    /// From a worker and the result of its newest run.
     pub(super) fn new(worker: Worker, found: Option<&impl Serialize>) -> Outcome<Self> {
         let found = found.map(serde_json::to_value).transpose();
         let found = found.map_err(|error| Problem::new(Code::Internal, error.to_string()))?;
@@ -43,7 +43,7 @@ impl Collected {
         Ok(Self { worker, result, outcome, result_error, stdout_tail: None, stderr_tail: None })
     }
 
-    /// Adds the ends of its logs, of so many lines.
+    /// Adds the last lines of its logs.
     pub(super) async fn read_logs(&mut self, client: &dyn Client, lines: u32) -> Outcome<()> {
         (self.stdout_tail, self.stderr_tail) = match &self.worker.run_id {
             Some(run) if lines > 0 => tail::of_both(client, run, lines).await?,
@@ -53,7 +53,7 @@ impl Collected {
     }
 }
 
-/// What was found in the words of the agent's report, if there is one or it was not needed.
+/// The result with the agent's own status and summary; the result itself if it succeeded; none without a report.
 fn reported(found: &Value) -> Option<Value> {
     if matches!(found["status"].as_str(), Some("completed" | "completed_no_changes")) {
         return Some(found.clone());

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fleet_api::views::TaskView;
-use fleet_core::task::{MetaKey, has_own_field};
+use fleet_core::task::{MetaKey, is_field_name};
 use fleet_core::text::{is_unprintable, shortened};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -21,7 +21,7 @@ const OWN: &str = "mcp.";
 /// A title that lists can show, in bytes.
 const LONGEST_TITLE: usize = 200;
 /// As many labels as a task takes, and as long ones.
-const MOST_LABELS: usize = 32;
+const MAX_LABELS: usize = 32;
 const LONGEST_LABEL: usize = 64;
 
 /// What a client gave.
@@ -41,7 +41,7 @@ impl Given {
     }
 
     pub(super) fn labels(&self) -> Vec<String> {
-        labels(&self.tags).into_iter().take(MOST_LABELS).collect()
+        labels(&self.tags).into_iter().take(MAX_LABELS).collect()
     }
 
     /// The metadata of the task, each entry as `KEY=VALUE`.
@@ -67,7 +67,7 @@ fn entry(key: &str, value: &impl Serialize) -> String {
 
 /// Whether an entry can be kept as it is. Any other name or value means something else to a task, or nothing.
 fn is_plain(key: &str, value: &Value) -> bool {
-    let is_free = !has_own_field(key) && !key.starts_with(OWN) && key.parse::<MetaKey>().is_ok();
+    let is_free = !is_field_name(key) && !key.starts_with(OWN) && key.parse::<MetaKey>().is_ok();
     is_free && value.as_str().is_some_and(|text| !text.is_empty())
 }
 
@@ -107,7 +107,7 @@ pub(super) fn task_name(task: &TaskView) -> String {
 /// The tags that the client gave, unless the labels were changed since.
 pub(super) fn tags(task: &TaskView) -> Vec<String> {
     let now: Vec<String> = task.labels.iter().map(ToString::to_string).collect();
-    let is_current = |tags: &Vec<String>| labels(tags).into_iter().take(MOST_LABELS).eq(now.iter().cloned());
+    let is_current = |tags: &Vec<String>| labels(tags).into_iter().take(MAX_LABELS).eq(now.iter().cloned());
     kept(task, TAGS).filter(is_current).unwrap_or(now)
 }
 

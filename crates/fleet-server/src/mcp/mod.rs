@@ -22,4 +22,4 @@ mod workflow;
 
 pub(crate) use call::Closing;
 pub(crate) use server::Server;
-pub(crate) use tools::LONGEST_WAIT;
+pub(crate) use tools::MAX_WAIT;

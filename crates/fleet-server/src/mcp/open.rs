@@ -32,7 +32,7 @@ impl Open {
         }
     }
 
-    /// What came of a run. Its tests have the names that other servers give them, too.
+    /// The result of a run. Its tests have the names that other servers give them, too.
     pub(super) fn result(value: &impl Serialize) -> Outcome<Self> {
         let mut open = Self::of(value)?;
         let tests = open.0.get_mut("tests").and_then(Value::as_array_mut).into_iter().flatten();

@@ -11,16 +11,16 @@ struct Recipe {
     name: &'static str,
     title: &'static str,
     about: &'static str,
-    /// What has to be known, and what it is.
+    /// Their names and descriptions.
     arguments: &'static [(&'static str, &'static str, Need)],
-    /// What is said, with `{argument}` where one belongs.
+    /// The text, with `{argument}` placeholders.
     text: &'static str,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Need {
     Required,
-    /// This, if it is left out.
+    /// The default.
     Else(&'static str),
 }
 
@@ -129,7 +129,7 @@ pub(super) fn fill(name: &str, given: &JsonObject) -> Outcome<GetPromptResult> {
     Ok(GetPromptResult::new(vec![message]).with_description(recipe.about))
 }
 
-/// The text with its arguments. What is put in is not looked at again.
+/// The text with its arguments, which are not searched for placeholders.
 fn filled(text: &str, values: &[(&str, &str)]) -> String {
     let mut filled = String::with_capacity(text.len());
     let mut rest = text;

@@ -16,13 +16,13 @@ use super::tail::{self, Tail};
 use super::worker;
 
 const SCHEME: &str = "fleet://";
-/// So many tasks are listed at once, each with what its newest run left.
-const PAGE: u32 = 25;
-/// So many lines of a log, if nobody says how many.
+/// How many tasks are listed at once, each with the files of its newest run.
+const MAX_TASKS: u32 = 25;
+/// How many lines of a log are shown by default.
 const LINES: u32 = 200;
-const MOST_LINES: u32 = 5_000;
-/// So much of a prompt or a patch.
-const MOST_BYTES: usize = 200_000;
+const MAX_LINES: u32 = 5_000;
+/// How much of a prompt or a patch is shown.
+const MAX_BYTES: usize = 200_000;
 
 /// What a resource is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
         ),
         template("run/{id}/result", "result", "What came out of a run", JSON),
         template("run/{id}/diff", "diff", "What a run changed; the beginning of it, if it is long", DIFF),
-        template("run/{id}/prompt", "prompt", "What the agent was told", MARKDOWN),
+        template("run/{id}/prompt", "prompt", "The prompt of the agent", MARKDOWN),
     ]
 }
 
@@ -60,7 +60,7 @@ const MARKDOWN: &str = "text/markdown";
 
 /// The newest tasks, each with what its newest run left, page by page.
 pub(super) async fn list(call: &Call, cursor: Option<String>) -> Outcome<ListResourcesResult> {
-    let request = task_recent::Request { kinds: Vec::new(), after: cursor, limit: PAGE };
+    let request = task_recent::Request { kinds: Vec::new(), after: cursor, limit: MAX_TASKS };
     let page = fleet_api::call(call, None, &request).await?;
     let mut resources = Vec::new();
     for seen in &page.tasks {
@@ -124,7 +124,7 @@ fn parse(uri: &str) -> Outcome<(&str, Part)> {
         (Some("run"), Some(id), Some("log"), None) => {
             let lines = query.and_then(|query| query.strip_prefix("lines="));
             let lines = lines.map(str::parse).transpose().map_err(|_| unknown())?;
-            Ok((id, Part::Log { lines: lines.unwrap_or(LINES).min(MOST_LINES) }))
+            Ok((id, Part::Log { lines: lines.unwrap_or(LINES).min(MAX_LINES) }))
         }
         (Some("run"), Some(id), Some("result"), None) => Ok((id, Part::Result)),
         (Some("run"), Some(id), Some("diff"), None) => Ok((id, Part::Diff)),
@@ -146,7 +146,7 @@ async fn result(client: &dyn Client, id: &str) -> Outcome<fleet_core::outcome::R
 }
 
 async fn diff(client: &dyn Client, id: &str) -> Outcome<String> {
-    let limit = u32::try_from(MOST_BYTES).ok();
+    let limit = u32::try_from(MAX_BYTES).ok();
     let style = Some(run_diff::Style::Patch);
     let request = run_diff::Request { id: id.to_owned(), style, limit, ..run_diff::Request::default() };
     let page = fleet_api::call(client, None, &request).await?;
@@ -155,13 +155,13 @@ async fn diff(client: &dyn Client, id: &str) -> Outcome<String> {
 }
 
 async fn prompt(client: &dyn Client, id: &str) -> Outcome<String> {
-    let told = Tail { run: id, stream: Stream::Prompt, lines: MOST_LINES };
+    let told = Tail { run: id, stream: Stream::Prompt, lines: MAX_LINES };
     let text = tail::read(client, &told).await?;
     if text.is_empty() {
-        let message = format!("what the agent of run {id} was told is not on this machine");
+        let message = format!("the prompt of run {id} is not on this machine");
         return Err(Problem::new(Code::NotHere, message));
     }
-    Ok(shortened(&text, MOST_BYTES).into_owned())
+    Ok(shortened(&text, MAX_BYTES).into_owned())
 }
 
 #[cfg(test)]
@@ -174,7 +174,7 @@ mod tests {
             ("fleet://task/t1", ("t1", Part::Task)),
             ("fleet://run/r1/log", ("r1", Part::Log { lines: LINES })),
             ("fleet://run/r1/log?lines=7", ("r1", Part::Log { lines: 7 })),
-            ("fleet://run/r1/log?lines=999999", ("r1", Part::Log { lines: MOST_LINES })),
+            ("fleet://run/r1/log?lines=999999", ("r1", Part::Log { lines: MAX_LINES })),
             ("fleet://run/r1/result", ("r1", Part::Result)),
             ("fleet://run/r1/diff", ("r1", Part::Diff)),
             ("fleet://run/r1/prompt", ("r1", Part::Prompt)),

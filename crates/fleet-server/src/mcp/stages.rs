@@ -1,8 +1,8 @@
 //! Stages of a workflow as clients send them, written as a file of workflows.
 //!
-//! Owns the names of their fields, and which stage a remark about the file means: each stands on a line of its own. What a
-//! workflow may be is decided where files are read. Commands and files cannot be named here: whoever sends a workflow need
-//! not be the user.
+//! Owns the names of their fields, and which stage a remark about the file means: each stands on a line of its own.
+//! What a workflow may be is decided where files are read. Commands and files cannot be named here: the sender of a
+//! workflow need not be the user.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ pub(super) struct Stage {
     depends_on: Option<Vec<usize>>,
     /// The same by name
     needs: Option<Vec<String>>,
-    /// Its agent is stopped after so long; the workflow's if left out or 0
+    /// Its agent is stopped after this time; the workflow's if left out or 0
     timeout_seconds: Option<u64>,
     /// How hard the model thinks, in the executor's words
     reasoning_effort: Option<String>,
@@ -52,7 +52,7 @@ pub(super) struct Stage {
     foreach: Option<Vec<String>>,
     /// One copy for each entry of the list that this stage returned
     foreach_of: Option<String>,
-    /// So many copies of the same
+    /// How many copies of it
     count: Option<u32>,
     /// How often a failed attempt is tried again; as the user configured if left out
     retries: Option<u32>,
@@ -145,7 +145,7 @@ impl Sent {
             return Problem::new(Code::Internal, "a workflow was refused without a reason");
         };
         let hints = help.iter().cloned();
-        let also = said.take(MOST_NAMED).map(|(message, help)| {
+        let also = said.take(MAX_NAMED).map(|(message, help)| {
             let help = help.first().map(|help| format!("; {help}")).unwrap_or_default();
             format!("also: {message}{help}")
         });
@@ -161,8 +161,8 @@ impl Sent {
     }
 }
 
-/// So many things that are wrong are told at once, beside the first.
-const MOST_NAMED: usize = 9;
+/// How many errors are reported at once, besides the first.
+const MAX_NAMED: usize = 9;
 
 fn named(at: usize, name: &str) -> String {
     format!("stages[{at}] ({}): ", escaped(&shortened(name, 40)))
@@ -217,7 +217,7 @@ impl Stage {
             fields.extend(value.map(|value| (ours.to_owned(), value)));
         }
         let needs = self.needs(at, all)?;
-        // As in the list of other tools: whoever builds on others may have nothing to change.
+        // As in the list of other tools: a stage that builds on others may have nothing to change.
         let reports = self.returns.is_none_or(|returns| returns == Returns::Report);
         let may_only_say = !needs.is_empty() && reports && !self.read_only.unwrap_or_default();
         let time = self.timeout_seconds.filter(|seconds| *seconds > 0);

@@ -4,8 +4,8 @@ use fleet_api::Client;
 use fleet_api::verbs::run_logs::{Piece, Request, Stream};
 use fleet_core::problem::{Code, Outcome};
 
-/// So much of a log is told at once.
-const MOST_BYTES: usize = 64 * 1024;
+/// How much of a log is shown at once.
+const MAX_BYTES: usize = 64 * 1024;
 
 pub(super) struct Tail<'a> {
     pub(super) run: &'a str,
@@ -13,7 +13,7 @@ pub(super) struct Tail<'a> {
     pub(super) lines: u32,
 }
 
-/// Reads it: the last lines, and of them the last [`MOST_BYTES`].
+/// Reads it: the last lines, and of them the last [`MAX_BYTES`].
 pub(super) async fn read(client: &dyn Client, tail: &Tail<'_>) -> Outcome<String> {
     let (id, stream, last_lines) = (tail.run.to_owned(), tail.stream, Some(tail.lines));
     let mut request = Request { id, stream, raw: true, last_lines, ..Request::default() };
@@ -28,8 +28,8 @@ pub(super) async fn read(client: &dyn Client, tail: &Tail<'_>) -> Outcome<String
                 }
             }
         }
-        if kept.len() > MOST_BYTES {
-            kept.drain(..kept.len() - MOST_BYTES);
+        if kept.len() > MAX_BYTES {
+            kept.drain(..kept.len() - MAX_BYTES);
             cut = true;
         }
         if !page.more {

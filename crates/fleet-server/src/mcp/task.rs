@@ -107,7 +107,7 @@ pub(super) fn base(base_ref: Option<String>) -> Option<String> {
     base_ref.filter(|base| !base.is_empty() && base != "HEAD")
 }
 
-/// The limits of a task that is stopped after so many seconds; none for 0.
+/// The limits of a task that is stopped after this many seconds; none for 0.
 pub(super) fn time_limit(seconds: Option<u64>) -> Vec<String> {
     seconds.filter(|seconds| *seconds > 0).map(|seconds| format!("time={seconds}s")).into_iter().collect()
 }

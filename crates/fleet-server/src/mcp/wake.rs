@@ -1,4 +1,4 @@
-//! Whether somebody works on what was queued.
+//! Whether a runner works on what was queued.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use fleet_core::task::TaskState;
 use super::call::Call;
 
 /// A runner with a free slot takes a task within milliseconds.
-const SOON: Duration = Duration::from_millis(150);
+const CLAIM_DELAY: Duration = Duration::from_millis(150);
 
-/// Sees to it that somebody does. Why nobody works on it, if nobody does; it is queued all the same.
-pub(super) async fn woken(client: &dyn Client) -> Option<String> {
+/// Makes sure that a runner does. Returns why none does, if none does; it is queued all the same.
+pub(super) async fn ensure_runner(client: &dyn Client) -> Option<String> {
     match fleet_api::call(client, None, &Request::default()).await.map(|woken| woken.runner) {
         Ok(Runner::Up | Runner::Started) => None,
         Ok(Runner::Off) => Some(
@@ -25,15 +25,15 @@ pub(super) async fn woken(client: &dyn Client) -> Option<String> {
     }
 }
 
-/// Waits a moment until a runner has taken a task, so that the answer says `running`, as clients of the Python codefleet
-/// expect of a worker that was just made. Whoever makes many at once does not wait: then slots are rare, and every waiting
-/// call reads the store again at each change.
+/// Waits a moment until a runner has taken a task, so that the answer says `running`, as clients of the Python
+/// codefleet expect of a worker that was just made. A call that makes many at once does not wait: then slots are rare,
+/// and every waiting call reads the store again at each change.
 pub(super) async fn taken(call: &Call, task: TaskId) {
     let Ok(_only_one) = call.start.try_acquire() else { return };
-    let _ = tokio::time::timeout(SOON, until_taken(call, task)).await;
+    let _ = tokio::time::timeout(CLAIM_DELAY, wait_until_claimed(call, task)).await;
 }
 
-async fn until_taken(client: &dyn Client, task: TaskId) -> Outcome<()> {
+async fn wait_until_claimed(client: &dyn Client, task: TaskId) -> Outcome<()> {
     let mut request =
         task_wait::Request { ids: vec![task.to_string()], wait_seconds: Some(1), ..Default::default() };
     loop {

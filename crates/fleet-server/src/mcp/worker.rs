@@ -213,7 +213,7 @@ fn worker(seen: &Followed, known: &Details, now: Millis) -> Worker {
     }
 }
 
-/// Whether a task was cancelled while nobody worked on it: before its first attempt, or between two of them.
+/// Whether a task was cancelled while it was not running: before its first attempt, or between two of them.
 fn is_cancelled_alone(state: TaskState, run: Option<&RunView>) -> bool {
     state == TaskState::Cancelled && run.is_none_or(|run| run.state != RunState::Cancelled)
 }
@@ -272,7 +272,7 @@ pub(super) fn seconds(at: Millis) -> f64 {
     at.0 as f64 / 1_000.0
 }
 
-#[expect(clippy::cast_precision_loss, reason = "nobody spends so much")]
+#[expect(clippy::cast_precision_loss, reason = "spending stays far below that")]
 pub(super) fn dollars(micro: u64) -> f64 {
     micro as f64 / 1_000_000.0
 }

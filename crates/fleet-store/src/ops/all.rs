@@ -1,9 +1,6 @@
 //! Several operations as one.
 
-use async_trait::async_trait;
-
-use crate::StoreError;
-use crate::tx::{Mode, Op, Tx};
+use crate::ops::prelude::*;
 
 /// Runs operations in order, in one transaction: all or none.
 #[derive(Debug, Clone)]

@@ -1,9 +1,6 @@
 //! What must always hold, whatever was killed: checked by `fleet doctor` and by the tests that kill.
 
-use async_trait::async_trait;
-
-use crate::StoreError;
-use crate::tx::{Mode, Op, Tx, sql};
+use crate::ops::prelude::*;
 
 /// Looks for rows that contradict each other. The findings are for people; empty is good.
 #[derive(Debug, Clone, Copy)]

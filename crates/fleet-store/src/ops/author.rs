@@ -1,15 +1,13 @@
 //! Who adds tasks.
 
-use fleet_core::id::{RunId, TaskId};
 use fleet_core::run::RunState;
 use fleet_core::task::Spawn;
 
-use crate::StoreError;
-use crate::tx::{Tx, sql};
+use crate::ops::prelude::*;
 
 /// At most this many tasks that are not over come from the agents of one task: more than any plan has, and few enough for a
 /// queue that people look at.
-pub const MOST_ADDED: usize = 1_000;
+pub const MAX_ADDED: usize = 1_000;
 
 #[derive(Debug, Clone)]
 pub enum Author {
@@ -59,8 +57,8 @@ async fn refuse_too_many(tx: &mut dyn Tx, task: TaskId, count: usize) -> Result<
     let row = tx.query_one(open).await?;
     let mut row = row.ok_or_else(|| StoreError::Malformed("a count without an answer".to_owned()))?;
     let open = usize::try_from(row.int()?).unwrap_or(usize::MAX);
-    if open.saturating_add(count) <= MOST_ADDED {
+    if open.saturating_add(count) <= MAX_ADDED {
         return Ok(());
     }
-    Err(StoreError::TooManyAdded { task, most: MOST_ADDED })
+    Err(StoreError::TooManyAdded { task, most: MAX_ADDED })
 }

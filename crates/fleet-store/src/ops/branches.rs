@@ -3,12 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use async_trait::async_trait;
-use fleet_core::id::{ProjectId, TaskId};
+use fleet_core::id::ProjectId;
 use fleet_core::task::{BranchName, Task, owner_of_branch};
 
-use crate::StoreError;
-use crate::tx::{Mode, Op, Statement, Tx, sql};
+use crate::ops::prelude::*;
 
 /// The task of a project that has chosen a branch: the one that is not over, else the newest that is.
 #[derive(Debug, Clone)]

@@ -2,17 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use async_trait::async_trait;
 use fleet_core::deps::{self, Edge};
-use fleet_core::event::Fact;
-use fleet_core::id::TaskId;
 use fleet_core::task::{Task, TaskState};
-use fleet_core::time::Millis;
 
 use super::rows::{about, lock_task, read_task, record};
-use crate::StoreError;
-use crate::tx::{Lock, Mode, Op, Statement, Tx, sql};
-use crate::value::Row;
+use crate::ops::prelude::*;
+use crate::tx::Lock;
 
 /// Ids as the JSON list that `{list N}` reads.
 pub(super) fn id_list(ids: impl Iterator<Item = TaskId>) -> String {
@@ -34,7 +29,7 @@ impl Op for AddDependency {
 
     async fn run(&self, tx: &mut dyn Tx) -> Result<Self::Out, StoreError> {
         let Edge { task: id, on } = self.edge;
-        // Two at once could close a circle that neither of them sees.
+        // Two at once could close a cycle that neither of them sees.
         tx.lock(Lock::Dependencies).await?;
         let state = hold_state(tx, on).await?.ok_or_else(|| StoreError::TaskNotFound(on.to_string()))?;
         let task = lock_task(tx, id).await?;

@@ -5,14 +5,12 @@
 //! given afterwards, at the latest just before the events of all tasks are read (see `postgres::sequence`). Readers of
 //! one task or run need not wait for that: the newest events may still be without a number.
 
-use async_trait::async_trait;
 use fleet_core::event::Event;
-use fleet_core::id::{ProjectId, RunId, TaskId};
+use fleet_core::id::ProjectId;
 
 use super::rows;
-use crate::StoreError;
 use crate::dialect::Dialect;
-use crate::tx::{Mode, Op, Statement, Tx, sql};
+use crate::ops::prelude::*;
 
 #[derive(Debug, Clone, Copy)]
 pub struct NewestSeq;

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use async_trait::async_trait;
 use fleet_core::deps::Obstacle;
-use fleet_core::id::TaskId;
 use fleet_core::run::Run;
 use fleet_core::task::Task;
 
@@ -12,8 +10,7 @@ use super::deps::id_list;
 use super::list::obstacles;
 use super::rows::{self, Described, task_columns};
 use super::runs::row::{self, run_columns};
-use crate::StoreError;
-use crate::tx::{Mode, Op, Tx, sql};
+use crate::ops::prelude::*;
 
 /// Tasks by their ids, each with its newest run: one look, whatever their number. Those that were deleted are left
 /// out.

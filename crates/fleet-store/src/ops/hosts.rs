@@ -2,13 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use async_trait::async_trait;
 use fleet_core::id::ProjectId;
 use fleet_core::task::AgentName;
-use fleet_core::time::Millis;
 
-use crate::StoreError;
-use crate::tx::{Mode, Op, Tx, sql};
+use crate::ops::prelude::*;
 
 /// A place with a runner.
 #[derive(Debug, Clone, PartialEq, Eq)]

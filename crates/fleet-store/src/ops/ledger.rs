@@ -1,15 +1,11 @@
 //! What all runs used: booked once, in the same transaction as what each of them used.
 
-use async_trait::async_trait;
 use fleet_core::budget::{Bounds, Budget, Day, Spent, Used};
-use fleet_core::id::RunId;
-use fleet_core::time::Millis;
 
 use super::rows::read_task;
 use super::runs::row::lock_live_run;
-use crate::StoreError;
-use crate::tx::{Lock, Mode, Op, Statement, Tx, sql};
-use crate::value::Row;
+use crate::ops::prelude::*;
+use crate::tx::Lock;
 
 /// What was used today and in all, and what is reserved for running agents.
 #[derive(Debug, Clone, Copy)]

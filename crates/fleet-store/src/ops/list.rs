@@ -2,16 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use async_trait::async_trait;
 use fleet_core::deps::{self, Obstacle};
-use fleet_core::id::{BatchId, ProjectId, TaskId};
+use fleet_core::id::{BatchId, ProjectId};
 use fleet_core::task::{Label, Status, Task, TaskState};
-use fleet_core::time::Millis;
 
 use super::deps::id_list;
 use super::rows::{self, Described, task_columns};
-use crate::StoreError;
-use crate::tx::{Mode, Op, Statement, Tx, sql};
+use crate::ops::prelude::*;
 
 #[derive(Debug, Clone, Default)]
 pub struct TaskFilter {
@@ -57,7 +54,7 @@ pub struct TaskPage {
 }
 
 /// At most this many dependencies are searched for obstacles: a list must stay quick with any graph.
-const MOST_EDGES: i64 = 2_000;
+const MAX_EDGES: i64 = 2_000;
 
 #[async_trait]
 impl Op for ListTasks {
@@ -200,7 +197,7 @@ pub(super) async fn obstacles(
     if roots.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let edges = super::deps::open_upstream(tx, &roots, MOST_EDGES).await?;
+    let edges = super::deps::open_upstream(tx, &roots, MAX_EDGES).await?;
     let ids = id_list(edges.iter().map(|edge| edge.on));
     let mut states = BTreeMap::new();
     for mut row in tx.query(sql!("SELECT id, state FROM tasks WHERE id IN {list 1}", ids)).await? {

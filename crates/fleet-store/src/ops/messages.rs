@@ -4,25 +4,20 @@
 //! next run, so that a keeper that dies in between loses nothing; an agent may then be told the same twice, but never too
 //! little.
 
-use async_trait::async_trait;
-use fleet_core::event::{Fact, Subject};
-use fleet_core::id::{RunId, TaskId};
+use fleet_core::event::Subject;
 use fleet_core::message::{
     Addressee, Channel, Message, MessageId, MessageKind, MessageMove, MessageState, Receipt, Receipts,
     Reception, receive,
 };
 use fleet_core::run::Run;
 use fleet_core::task::{PromptText, Task, TaskMove, TaskState};
-use fleet_core::time::Millis;
 use serde::{Deserialize, Serialize};
 
 use super::branches::refuse_taken;
 use super::rows::{about, lock_task_to_move, read_task, record, step, write_move};
 use super::runs::row::{about_run, lock_live_run, run, run_columns};
 use super::runs::texts::{bounded, shown};
-use crate::StoreError;
-use crate::tx::{Mode, Op, Tx, sql};
-use crate::value::Row;
+use crate::ops::prelude::*;
 
 /// The columns that [`message`] reads, in its order.
 macro_rules! message_columns {
@@ -56,7 +51,7 @@ fn message(mut row: Row) -> Result<Message, StoreError> {
     })
 }
 
-/// Says something to the agent of a task. A task that was over is queued again for it.
+/// Says something to the agent of a task. A task that was over or waited for an answer is queued again for it.
 #[derive(Debug, Clone)]
 pub struct SendMessage {
     pub task: TaskId,
@@ -138,12 +133,12 @@ impl SendMessage {
         record(tx, self.now, subject, &Fact::TaskPrompted { number, text, by }).await
     }
 
-    /// Queues a task again that was over. Tasks that waited for it wait again, unless they have begun: what it does now
-    /// may change what they build on.
+    /// Queues a task again that was over or waited for an answer. Tasks that waited for it wait again, unless they have
+    /// begun: what it does now may change what they build on.
     async fn reopen(&self, tx: &mut dyn Tx, mut task: Task) -> Result<Task, StoreError> {
         let was = task.state();
         step(&mut task, TaskMove::Reopen)?;
-        task.history.forgive();
+        task.history.reset_failures();
         task.history.remark = None;
         refuse_taken(tx, &task).await?;
         if was == TaskState::Done {
@@ -166,8 +161,8 @@ async fn live_run(tx: &mut dyn Tx, task: &Task) -> Result<Option<Run>, StoreErro
 }
 
 /// Whether a message came while this run was at work that its agent never got. The caller holds the task. Messages that
-/// earlier runs left over do not count: a run that delivers nothing must not be followed by the next for ever.
-pub(super) async fn said_meanwhile(tx: &mut dyn Tx, run: &Run, now: Millis) -> Result<bool, StoreError> {
+/// earlier runs left over do not count: runs that deliver nothing must not follow each other forever.
+pub(super) async fn has_new_messages(tx: &mut dyn Tx, run: &Run, now: Millis) -> Result<bool, StoreError> {
     let unseen = sql!(
         concat!("SELECT 1 FROM messages WHERE task = $1 AND fence = $2 AND ", waits!("$3"), " LIMIT 1"),
         run.task,

@@ -3,6 +3,7 @@
 mod all;
 mod audit;
 mod author;
+mod before;
 mod branches;
 mod claim;
 mod deps;
@@ -14,6 +15,7 @@ mod list;
 mod messages;
 mod moves;
 mod pauses;
+mod prelude;
 mod probe;
 mod projects;
 mod recent;
@@ -29,7 +31,8 @@ mod workflows;
 
 pub use all::{All, Both};
 pub use audit::Audit;
-pub use author::{Author, MOST_ADDED};
+pub use author::{Author, MAX_ADDED};
+pub use before::{TaskBefore, TasksBefore};
 pub use branches::BranchHolder;
 pub use claim::{Claim, Claimed};
 pub use deps::{AddDependency, DependencyTree, Graph, Node, RemoveDependency};
@@ -46,7 +49,7 @@ pub use projects::{
     EnsureProject, FindProject, LikelyProjects, ListProjects, ProjectAt, ProjectCheckout, ProjectsAt,
 };
 pub use recent::RecentTasks;
-pub use resolve::{AnyExisting, ResolveTask};
+pub use resolve::{AnyExisting, ResolveSuffix, ResolveTask, Suffixed};
 pub use runs::{
     AdvanceRun, AppendRunEvents, CloseRun, EndRun, ExpireLeases, FailureSettings, GetRun, ListRuns,
     ListedRun, LiveRuns, OtherPlaces, PrepareRun, Prepared, RenewLease, Renewed, ReportRun, RequestStop,

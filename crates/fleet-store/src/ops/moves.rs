@@ -1,18 +1,15 @@
 //! What people do to a task: hold, release, cancel, retry, delete.
 
-use async_trait::async_trait;
-use fleet_core::event::{Fact, Subject};
-use fleet_core::id::{RunId, TaskId};
+use fleet_core::event::Subject;
 use fleet_core::run::RunMove;
 use fleet_core::task::{Remark, Task, TaskMove, TaskState};
-use fleet_core::time::Millis;
 use fleet_core::workflow::PartOf;
 
 use super::branches::refuse_taken;
 use super::rows::{self, about, lock_task, lock_task_to_move, read_task, record, step, write_move};
 use super::runs::row::{self, run_columns};
-use crate::StoreError;
-use crate::tx::{Lock, Mode, Op, Tx, sql};
+use crate::ops::prelude::*;
+use crate::tx::Lock;
 
 /// Moves a task as a user asked.
 #[derive(Debug, Clone)]
@@ -36,7 +33,7 @@ impl Op for MoveTask {
         let remark = self.remark.as_ref().map(|remark| remark.as_str().to_owned());
         task.history.remark.clone_from(&remark);
         if self.event == TaskMove::Retry {
-            task.history.forgive();
+            task.history.reset_failures();
             refuse_taken(tx, &task).await?;
             // The agent that its author wanted gets another chance, too.
             if task.history.handed_to.take().is_some() {
@@ -145,7 +142,7 @@ impl DeleteTask {
     }
 }
 
-/// Says whether tasks could be deleted now, and changes nothing. For those who have something else to remove first.
+/// Says whether tasks could be deleted now, and changes nothing. For callers that have something else to remove first.
 #[derive(Debug, Clone)]
 pub struct CheckDelete {
     pub tasks: Vec<TaskId>,

@@ -3,18 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use async_trait::async_trait;
-use fleet_core::event::{Fact, Subject};
-use fleet_core::id::RunId;
-use fleet_core::policy::{AccountState, ProviderRefusal, struck};
+use fleet_core::event::Subject;
+use fleet_core::policy::{AccountState, ProviderRefusal, after_refusal};
 use fleet_core::run::Run;
 use fleet_core::task::AgentName;
-use fleet_core::time::Millis;
 
 use super::rows::record;
 use super::runs::row::about_run;
-use crate::StoreError;
-use crate::tx::{Mode, Op, Statement, Tx, sql};
+use crate::ops::prelude::*;
 
 /// An account that takes no work until a given time.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,7 +68,7 @@ impl Op for PauseAccount {
     const MODE: Mode = Mode::Write;
 
     async fn run(&self, tx: &mut dyn Tx) -> Result<bool, StoreError> {
-        let before = standing(tx, &self.account).await?;
+        let before = account_state(tx, &self.account).await?;
         let pause = Pause {
             account: self.account.clone(),
             until: self.until,
@@ -91,7 +87,7 @@ impl Op for PauseAccount {
 }
 
 /// How an account stands; nothing, if it never was refused anything since its last success.
-async fn standing(tx: &mut dyn Tx, account: &str) -> Result<Option<AccountState>, StoreError> {
+async fn account_state(tx: &mut dyn Tx, account: &str) -> Result<Option<AccountState>, StoreError> {
     let find = sql!("SELECT until, strikes FROM pauses WHERE account = $1 {for_update}", account);
     let row = tx.query_one(find).await?;
     row.map(|mut row| {
@@ -113,8 +109,8 @@ pub(super) async fn strike(
     trouble: &ProviderRefusal,
     why: &str,
 ) -> Result<(), StoreError> {
-    let before = standing(tx, run.account()).await?;
-    let after = struck(before, trouble);
+    let before = account_state(tx, run.account()).await?;
+    let after = after_refusal(before, trouble);
     if before == Some(after) {
         return Ok(());
     }
@@ -189,7 +185,7 @@ impl Op for ListPauses {
             "SELECT account, until, strikes, why, agent, run, set_at FROM pauses WHERE until > $1 ORDER BY account",
             self.now,
         );
-        let pause = |mut row: crate::Row| {
+        let pause = |mut row: Row| {
             Ok(Pause {
                 account: row.text()?,
                 until: Millis(row.int()?),

@@ -1,15 +1,11 @@
 //! Whether the store takes anything.
 
-use async_trait::async_trait;
-use fleet_core::time::Millis;
+use crate::ops::prelude::*;
 
-use crate::StoreError;
-use crate::tx::{Mode, Op, Tx, sql};
-
-/// So much is written, which is more than what a store that is nearly full has left in its own file.
+/// How much is written: more than the free space within the file of a store that is nearly full.
 const BYTES: usize = 256 * 1024;
 
-/// Writes something and takes it back, in one transaction: nobody ever sees it.
+/// Writes something and takes it back, in one transaction: no other transaction ever sees it.
 #[derive(Debug, Clone)]
 pub struct Probe {
     /// A name that nothing else has.

@@ -1,15 +1,12 @@
 //! Projects, and where each place has them.
 
-use async_trait::async_trait;
-use fleet_core::event::{Fact, Subject};
+use fleet_core::event::Subject;
 use fleet_core::id::ProjectId;
 use fleet_core::project::{LikelyProject, Project, ProjectMatch, RepositoryFacts, match_project};
-use fleet_core::time::Millis;
 
 use super::rows::record;
-use crate::StoreError;
-use crate::tx::{Lock, Mode, Op, Tx, sql};
-use crate::value::Row;
+use crate::ops::prelude::*;
+use crate::tx::Lock;
 
 /// The columns that [`project`] reads, in its order; `$place` is whose checkout is meant. Without one there, it is where
 /// the project is elsewhere.

@@ -1,14 +1,12 @@
 //! Tasks by their age, newest first, page by page.
 
-use async_trait::async_trait;
-use fleet_core::id::{ProjectId, TaskId};
+use fleet_core::id::ProjectId;
 use fleet_core::run::Reason;
 use fleet_core::task::{Task, TaskKind, TaskState};
 
 use super::follow::{FollowTasks, FollowedTask};
 use super::rows::{self, Described, task_columns};
-use crate::StoreError;
-use crate::tx::{Mode, Op, Tx, sql};
+use crate::ops::prelude::*;
 
 /// Tasks that were added last, each with its newest run. Ids grow with time, so that a page is named by the last id of
 /// the one before, and nothing is left out or told twice when tasks are added meanwhile.

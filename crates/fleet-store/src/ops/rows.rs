@@ -1,18 +1,15 @@
 //! Tasks, runs and events as rows.
 
-use fleet_core::event::{Event, Fact, Subject};
-use fleet_core::id::TaskId;
+use fleet_core::event::{Event, Subject};
 use fleet_core::run::Reason;
 use fleet_core::task::{
     AgentName, BranchName, Description, FieldError, Spawn, Task, TaskHistory, TaskMove, TaskSpec,
 };
-use fleet_core::time::Millis;
 use fleet_core::workflow::PartOf;
 
 use super::workflows;
-use crate::StoreError;
-use crate::tx::{Tx, sql};
-use crate::value::{Row, Value};
+use crate::ops::prelude::*;
+use crate::value::Value;
 
 /// The columns that [`task`] reads, in its order. The description is joined in where it is wanted.
 macro_rules! task_columns {
@@ -153,8 +150,8 @@ pub(super) fn spec_values(task: &Task) -> Result<Vec<Value>, StoreError> {
     ])
 }
 
-/// The columns `agent` and `asked_agent`: who makes the next attempt, and whom the author wanted if that is another.
-/// The configured default is stored as such, so that a change of it reaches old tasks.
+/// The columns `agent` and `asked_agent`: the agent of the next attempt, and the one that the author asked for if that
+/// is another. The configured default is stored as such, so that a change of it reaches old tasks.
 fn agent_values(task: &Task) -> [Value; 2] {
     let name = |agent: Option<&AgentName>| agent.map_or("", |agent| agent.as_str()).to_owned();
     let asked = task.history.handed_to.as_ref().map(|_| name(task.spec.agent.as_ref()));
@@ -239,7 +236,7 @@ async fn write_state(tx: &mut dyn Tx, task: &Task, now: Millis) -> Result<(), St
     tx.defer(statement).await
 }
 
-/// Appends a fact; it becomes visible, gets its number and wakes those who wait with the transaction.
+/// Appends a fact; it becomes visible, gets its number and wakes waiters with the transaction.
 pub(super) async fn record(
     tx: &mut dyn Tx,
     now: Millis,

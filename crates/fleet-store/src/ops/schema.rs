@@ -1,10 +1,8 @@
 //! Whether this program is too old for the store.
 
-use async_trait::async_trait;
-
 use crate::dialect::Dialect;
-use crate::tx::{Mode, Op, Tx, sql};
-use crate::{StoreError, migrate};
+use crate::migrate;
+use crate::ops::prelude::*;
 
 /// The version of the schema, if it is newer than this program: another program has migrated the store since this one
 /// opened it. Open stores keep working, but this program cannot open it again.

@@ -1,12 +1,9 @@
 //! The clock that all machines share.
 
-use async_trait::async_trait;
-use fleet_core::time::Millis;
 use serde::{Deserialize, Serialize};
 
-use crate::StoreError;
 use crate::dialect::Dialect;
-use crate::tx::{Mode, Op, Tx, sql};
+use crate::ops::prelude::*;
 
 /// The time of the server; `None` without a server, where all processes share one clock.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]

@@ -6,17 +6,14 @@
 
 use std::cmp::Reverse;
 
-use async_trait::async_trait;
-use fleet_core::id::{ProjectId, TaskId};
+use fleet_core::id::ProjectId;
 use fleet_core::similar;
 use fleet_core::task::{Label, Status, Task, TaskState};
-use fleet_core::time::Millis;
 
 use super::deps::id_list;
 use super::list::labelled;
 use super::rows::{self, Described, task_columns};
-use crate::StoreError;
-use crate::tx::{Mode, Op, Statement, Tx, sql};
+use crate::ops::prelude::*;
 
 /// The newest tasks of some statuses, with the beginnings of their descriptions.
 #[derive(Debug, Clone)]

@@ -2,14 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use async_trait::async_trait;
 use fleet_core::Current;
 use fleet_core::deps::Edge;
-use fleet_core::event::Fact;
-use fleet_core::id::{ProjectId, TaskId};
+use fleet_core::id::ProjectId;
 use fleet_core::run::Run;
 use fleet_core::task::{Spawn, Task, TaskEdit, TaskHistory, TaskSpec, TaskState};
-use fleet_core::time::Millis;
 
 use super::author::Author;
 use super::branches::{refuse_taken, refuse_taken_by_any};
@@ -17,8 +14,7 @@ use super::deps::id_list;
 use super::rows::{self, Described, about, lock_task, read_task, record, spec_values, task_columns};
 use super::runs::row::{self, run_columns};
 use super::workflows::{self, NamedPart, stored_place};
-use crate::StoreError;
-use crate::tx::{Mode, Op, Statement, Tx, sql};
+use crate::ops::prelude::*;
 
 #[derive(Debug, Clone)]
 pub struct NewTask {
@@ -31,7 +27,7 @@ pub struct NewTask {
     pub state: TaskState,
 }
 
-/// Adds tasks, all or none. Circles within the batch are the caller's business: a new task cannot close one
+/// Adds tasks, all or none. Cycles within the batch are the caller's business: a new task cannot close one
 /// with an old one.
 #[derive(Debug, Clone)]
 pub struct AddTasks {
@@ -96,8 +92,8 @@ impl NewTask {
 }
 
 impl AddTasks {
-    /// The state of everything that is waited for. Existing tasks are locked against finishing meanwhile: the
-    /// count of open dependencies would be wrong for ever.
+    /// The state of everything that is waited for. Existing tasks are locked against finishing meanwhile: the count of
+    /// open dependencies would stay wrong.
     async fn dependency_states(&self, tx: &mut dyn Tx) -> Result<BTreeMap<TaskId, TaskState>, StoreError> {
         let mut states: BTreeMap<TaskId, TaskState> =
             self.tasks.iter().map(|new| (new.id, new.state)).collect();

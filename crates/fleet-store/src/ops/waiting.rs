@@ -1,27 +1,23 @@
-//! Queued tasks whose agent takes no work for a while: where they are, and who goes on with them.
+//! Queued tasks whose agent is paused: where they are, and which agent takes over.
 
 use std::collections::BTreeMap;
 
-use async_trait::async_trait;
-use fleet_core::event::Fact;
-use fleet_core::id::{ProjectId, TaskId};
+use fleet_core::id::ProjectId;
 use fleet_core::project::Project;
 use fleet_core::run::Reason;
 use fleet_core::task::{AgentName, Task, TaskState};
-use fleet_core::time::Millis;
 
 use super::pauses;
 use super::projects::{project, project_columns};
 use super::rows::{about, lock_task, record, write_agent};
 use super::runs::FailureSettings;
-use crate::StoreError;
-use crate::tx::{Mode, Op, Tx, sql};
+use crate::ops::prelude::*;
 
-/// Where ready tasks wait for an agent whose account a provider paused. One that a person paused has no reason that
-/// anything follows from: its tasks wait.
+/// Where ready tasks wait for an agent whose account a provider paused. Tasks of an account that a person paused just
+/// wait.
 #[derive(Debug, Clone)]
 pub struct WaitingWork {
-    /// Whose checkouts are meant.
+    /// The place whose checkouts count.
     pub place: String,
     /// The agent of tasks that name none.
     pub default_agent: AgentName,

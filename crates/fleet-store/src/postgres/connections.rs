@@ -14,10 +14,10 @@ use super::failure::is_passing_refusal;
 use crate::store::BUSY_TIMEOUT;
 
 /// The most connections of one process; a server usually allows a hundred in all.
-const MOST_CONNECTIONS: usize = 8;
+const MAX_CONNECTIONS: usize = 8;
 /// An address from which nothing comes back by then is taken for unreachable.
 pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// A server that was reached has so long to let us in: on an overloaded machine hundreds may wait at its door.
+/// How long a reached server may take to let us in: on an overloaded machine hundreds may wait at its door.
 pub(super) const HANDSHAKE_TIMEOUT: Duration = Duration::from_mins(1);
 /// An idle connection is closed after this, well before processes that wait for room give up.
 const IDLE: Duration = Duration::from_secs(5);
@@ -26,11 +26,11 @@ const IDLE: Duration = Duration::from_secs(5);
 pub(super) fn pool(config: Config, tls: MakeRustlsConnect, handshake: Duration) -> Result<Pool, BuildError> {
     let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
     let pool = Pool::builder(Manager::from_config(config, tls, recycling))
-        .max_size(MOST_CONNECTIONS)
+        .max_size(MAX_CONNECTIONS)
         .runtime(Runtime::Tokio1)
         .create_timeout(Some(handshake))
         .wait_timeout(Some(BUSY_TIMEOUT))
-        // The one that was used last: a second one that was needed for a moment then lies idle.
+        // The one that was used last: a second one that was needed for a moment is then idle.
         .queue_mode(QueueMode::Lifo)
         .build()?;
     let weak = pool.weak();
@@ -55,14 +55,14 @@ pub(super) async fn while_refused<T, E, F: Future<Output = Result<T, E>>>(
     connect: impl Fn() -> F,
     is_passing: impl Fn(&E) -> bool,
 ) -> Result<T, E> {
-    const LONGEST: Duration = Duration::from_millis(500);
+    const MAX_PAUSE: Duration = Duration::from_millis(500);
     let (mut waited, mut pause) = (Duration::ZERO, Duration::from_millis(10));
     loop {
         match connect().await {
             Err(error) if is_passing(&error) && waited < BUSY_TIMEOUT => {
                 tokio::time::sleep(pause).await;
                 waited += pause;
-                pause = (pause * 2).min(LONGEST);
+                pause = (pause * 2).min(MAX_PAUSE);
             }
             result => return result,
         }

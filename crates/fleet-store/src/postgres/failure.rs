@@ -112,7 +112,7 @@ pub(super) fn no_answer(place: &str, waited: Duration) -> StoreError {
     StoreError::Unreachable { at: place.to_owned(), why }
 }
 
-/// Waits for the server's answer, but not for ever: one that is frozen keeps its connections open. Boxed, or every
+/// Waits for the server's answer, but not forever: one that is frozen keeps its connections open. Boxed, or every
 /// operation would carry the room for it along.
 pub(super) async fn answered<T>(
     answer: Pin<Box<dyn Future<Output = Result<T, tokio_postgres::Error>> + Send + '_>>,

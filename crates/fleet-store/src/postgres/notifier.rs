@@ -14,13 +14,13 @@ use super::connections::{self, HANDSHAKE_TIMEOUT};
 use super::failure::{explain, is_passing_refusal, no_answer};
 use crate::{StoreError, Watch};
 
-/// A process rings so often at once; then it has to wait for its turn, and rings that wait become one: NOTIFY
-/// takes a lock of the whole database at commit. Rings that wait are lost when the process ends, so there are
-/// enough turns for a process that makes a few changes and ends.
+/// How many notifications a process sends at once; then it has to wait for a permit, and waiting notifications become
+/// one: NOTIFY takes a lock of the whole database at commit. Waiting notifications are lost when the process ends, so
+/// there are enough permits for a process that makes a few changes and ends.
 const TURNS: usize = 8;
-/// A turn comes back after this, which makes for one ring in twenty milliseconds on average.
+/// A permit comes back after this, so that there is one notification in twenty milliseconds on average.
 const TURN_DELAY: Duration = Duration::from_millis(160);
-/// After a lost connection; meanwhile those who wait look at the store themselves.
+/// After a lost connection; meanwhile waiters poll the store.
 const RECONNECT: Duration = Duration::from_secs(1);
 
 pub(super) struct Notifier {
@@ -34,12 +34,12 @@ impl Notifier {
         Self {
             pool,
             turns: Arc::new(Semaphore::new(TURNS)),
-            // One ring may wait for its turn; further ones are the same ring.
+            // One notification may wait for a permit; further ones join it.
             waiting: Arc::new(Semaphore::new(1)),
         }
     }
 
-    /// Rings now if there is a turn left, else in the background when there is one.
+    /// Notifies now if there is a permit, else in the background when there is one.
     pub(super) async fn ring(&self) {
         if let Ok(turn) = Arc::clone(&self.turns).try_acquire_owned() {
             notify(&self.pool).await;
@@ -48,7 +48,7 @@ impl Notifier {
             let (pool, turns) = (self.pool.clone(), Arc::clone(&self.turns));
             tokio::spawn(async move {
                 let Ok(turn) = turns.acquire_owned().await else { return };
-                // From here on a change is not covered by this ring any more.
+                // From here on this notification does not cover new changes.
                 drop(waiting);
                 notify(&pool).await;
                 rest(turn).await;
@@ -62,7 +62,7 @@ async fn rest(turn: OwnedSemaphorePermit) {
     drop(turn);
 }
 
-/// A ring that fails is covered by the slow poll of those who wait; the change itself is committed.
+/// A notification that fails is covered by the slow poll of the waiters; the change itself is committed.
 async fn notify(pool: &Pool) {
     let ring = async {
         if let Ok(connection) = connections::get(pool).await {
@@ -91,7 +91,7 @@ pub(super) async fn watch(config: Config, tls: MakeRustlsConnect, place: &str) -
             tokio::time::sleep(RECONNECT).await;
             let again = timeout(HANDSHAKE_TIMEOUT, listen(&config, &tls, &rung)).await;
             listening = again.ok().and_then(Result::ok);
-            // Whatever happened while nobody listened.
+            // For changes that came while it did not listen.
             rung.notify_one();
         }
     });

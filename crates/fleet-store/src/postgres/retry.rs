@@ -5,8 +5,8 @@ use std::time::Duration;
 use crate::StoreError;
 use crate::store::BUSY_TIMEOUT;
 
-/// Conflicts between transactions are tried again so often; each time the other one has made progress. A pool has fewer
-/// connections that were lost while nobody used them.
+/// How often conflicts between transactions are retried; each time the other one has made progress. A pool has fewer
+/// connections that may have been lost while they were idle.
 const ATTEMPTS: u64 = 20;
 /// Lost connections are replaced at once or not at all: a caller of a dead server wants to know.
 const LOST: Duration = Duration::from_secs(5);

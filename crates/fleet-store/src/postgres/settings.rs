@@ -7,9 +7,9 @@ use tokio_postgres::Config;
 use super::{connections, tls};
 use crate::store::BUSY_TIMEOUT;
 
-/// Every statement is written for one index, so it is planned once: planning a claim anew takes longer than the
-/// claim. A plan that is made once does not know how small a LIMIT will be, so it must not prefer whole scans.
-/// Statements without a transaction around them run at the level that those in one name.
+/// Every statement is written for one index, so it is planned once: replanning a claim takes longer than the claim. A
+/// plan that is made once does not know how small a LIMIT will be, so it must not prefer whole scans. Statements
+/// without a transaction around them run at the level that those in one name.
 const PLANNING: &str = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off \
                         -c jit=off -c default_transaction_isolation=read\\ committed";
 /// No wait for a lock is endless, and a process that freezes in a transaction (a closed laptop) holds its locks only

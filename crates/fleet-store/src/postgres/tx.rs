@@ -17,7 +17,7 @@ use crate::tx::{Lock, Mode, Statement, Tx, sql};
 use crate::value::Row;
 
 /// Deferred statements are sent when this many wait, so that a large import needs little memory.
-const MOST_DEFERRED: usize = 512;
+const MAX_DEFERRED: usize = 512;
 
 pub(super) struct PostgresTx<'a> {
     /// Taken out when the transaction ends well; a connection in an unknown state is never used again.
@@ -67,7 +67,7 @@ impl<'a> PostgresTx<'a> {
     /// Returns whether there is news.
     pub(super) async fn commit(mut self) -> Result<bool, StoreError> {
         if self.begin.is_none() || !self.deferred.is_empty() {
-            self.travel(Vec::new(), Some("COMMIT")).await?;
+            self.send_all(Vec::new(), Some("COMMIT")).await?;
         }
         drop(self.connection.take());
         Ok(self.announced)
@@ -85,7 +85,7 @@ impl<'a> PostgresTx<'a> {
     }
 
     /// Sends the deferred statements and `statements` together, and returns the rows of the latter.
-    async fn travel(
+    async fn send_all(
         &mut self,
         statements: Vec<Statement>,
         end: Option<&'static str>,
@@ -171,7 +171,7 @@ impl Tx for PostgresTx<'_> {
         // Without BEGIN the statement commits by itself, and the transaction has still not begun.
         let begin = self.begin.take();
         self.alone = true;
-        let rows = self.travel(vec![statement], None).await;
+        let rows = self.send_all(vec![statement], None).await;
         self.begin = begin;
         let rows = rows?.pop().unwrap_or_default();
         self.alone = !rows.is_empty();
@@ -183,14 +183,14 @@ impl Tx for PostgresTx<'_> {
     }
 
     async fn query_all(&mut self, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>, StoreError> {
-        let answers = self.travel(statements, None).await?;
+        let answers = self.send_all(statements, None).await?;
         answers.iter().map(|rows| self.rows(rows)).collect()
     }
 
     async fn defer(&mut self, statement: Statement) -> Result<(), StoreError> {
         self.deferred.push(statement);
-        if self.deferred.len() >= MOST_DEFERRED {
-            self.travel(Vec::new(), None).await?;
+        if self.deferred.len() >= MAX_DEFERRED {
+            self.send_all(Vec::new(), None).await?;
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
 
 use super::table;
-use super::wire::{self, MOST_WAITING, Refused};
+use super::wire::{self, MAX_WAITING, Refused};
 use crate::StoreError;
 use crate::tx::{AnyOp, AnyOut};
 
@@ -30,13 +30,13 @@ impl Client {
     /// Must be called inside the runtime that will run it.
     pub(crate) fn new(stream: UnixStream, patience: Duration) -> Self {
         let (read, write) = stream.into_split();
-        let (requests, queue) = mpsc::channel(MOST_WAITING);
+        let (requests, queue) = mpsc::channel(MAX_WAITING);
         // The channel is empty: there is room.
         let _ = requests.try_send(wire::greeting());
         let calls = Arc::new(Calls::default());
         let tasks = [
             tokio::spawn(wire::send(write, queue)).abort_handle(),
-            tokio::spawn(hear(read, Arc::clone(&calls))).abort_handle(),
+            tokio::spawn(dispatch_answers(read, Arc::clone(&calls))).abort_handle(),
         ];
         Self { requests, calls, tasks, patience }
     }
@@ -82,7 +82,7 @@ impl Drop for Client {
 }
 
 /// Passes answers to the waiting callers.
-async fn hear(from: OwnedReadHalf, calls: Arc<Calls>) {
+async fn dispatch_answers(from: OwnedReadHalf, calls: Arc<Calls>) {
     let mut lines = BufReader::new(from).lines();
     while let Ok(Some(line)) = lines.next_line().await {
         let Some((number, answer)) = line.split_once(' ') else { break };

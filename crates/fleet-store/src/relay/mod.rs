@@ -1,4 +1,4 @@
-//! Operations that one process runs for another: keepers leave theirs to the runner that started them, where those that
+//! Operations that one process runs for another: keepers send theirs to the runner that started them, where those that
 //! wait together share one commit.
 //!
 //! A request is a line `NUMBER NAME JSON`; its answer is `NUMBER done JSON`, `NUMBER refused JSON`, or `NUMBER direct`,

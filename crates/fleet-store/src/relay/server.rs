@@ -6,7 +6,7 @@ use tokio::net::UnixStream;
 use tokio::sync::mpsc;
 
 use super::table;
-use super::wire::{self, MOST_WAITING, Refused};
+use super::wire::{self, MAX_WAITING, Refused};
 use crate::Store;
 
 pub(crate) async fn serve(store: Store, stream: UnixStream) {
@@ -16,7 +16,7 @@ pub(crate) async fn serve(store: Store, stream: UnixStream) {
     if !matches!(requests.read_line(&mut line).await, Ok(1..)) || line != wire::greeting() {
         return;
     }
-    let (answers, queue) = mpsc::channel(MOST_WAITING);
+    let (answers, queue) = mpsc::channel(MAX_WAITING);
     tokio::spawn(wire::send(write, queue));
     loop {
         line.clear();
@@ -41,7 +41,7 @@ fn is_gone(stream: &UnixStream) -> bool {
     is_polled && polled[0].revents().contains(PollFlags::HUP)
 }
 
-/// None for a request without a number: nobody waits for its answer.
+/// None for a request without a number: no client waits for its answer.
 async fn answer(store: &Store, request: &str) -> Option<String> {
     let (number, call) = request.split_once(' ')?;
     let answer = run(store, call).await.unwrap_or_else(|| "direct ".to_owned());

@@ -14,6 +14,7 @@ const TABLE: &[Entry] = &[
     entry::<ops::ServerTime>("server_time"),
     entry::<ops::GetRun>("get_run"),
     entry::<ops::PartInputs>("stage_inputs"),
+    entry::<ops::TasksBefore>("tasks_before"),
     entry::<ops::TaskMessages>("task_messages"),
     entry::<ops::PrepareRun>("prepare_run"),
     entry::<ops::AdvanceRun>("advance_run"),

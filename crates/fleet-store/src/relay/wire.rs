@@ -1,4 +1,4 @@
-//! The lines that travel.
+//! The messages between a keeper and its runner, one per line.
 
 use fleet_core::id::RunId;
 use fleet_core::run::{RunMove, RunState};
@@ -9,10 +9,10 @@ use tokio::sync::mpsc;
 
 use crate::{StoreError, migrate};
 
-/// At most this many lines wait to be written: far more than one keeper has to say at once.
-pub(super) const MOST_WAITING: usize = 256;
+/// At most this many lines wait to be written: far more than one keeper sends at once.
+pub(super) const MAX_WAITING: usize = 256;
 
-/// What the caller says first. Another version may mean something else by the same words.
+/// The first line of a client. Another version may use the same operations with another meaning.
 pub(super) fn greeting() -> String {
     format!("codefleet {} schema {}\n", env!("CARGO_PKG_VERSION"), migrate::LATEST)
 }
@@ -29,7 +29,7 @@ pub(super) async fn send(mut to: OwnedWriteHalf, mut lines: mpsc::Receiver<Strin
     }
 }
 
-/// The refusals that a keeper acts on. Whatever else went wrong, the store itself tells it.
+/// The refusals that a keeper acts on. For any other error it asks the store itself.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Refused {
     RunNotFound(String),

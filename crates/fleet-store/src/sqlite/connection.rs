@@ -63,7 +63,7 @@ fn configure(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(128);
     // Closing the last connection would merge and delete the WAL: three more syncs for every command.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    // Otherwise every statement with a parameter after LIMIT is planned anew at each use, for the value at hand.
+    // Otherwise every statement with a parameter after LIMIT is replanned at each use, for the current value.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;

@@ -7,7 +7,7 @@ use rusqlite::ErrorCode;
 use crate::StoreError;
 
 /// Below this a failed write is taken for a full disk, whatever SQLite calls it.
-const NEARLY_NOTHING: u64 = 256 * 1024;
+const FULL_BELOW_BYTES: u64 = 256 * 1024;
 
 pub(super) fn explain(error: &rusqlite::Error, path: &Path) -> StoreError {
     let at = path.display().to_string();
@@ -36,5 +36,6 @@ pub(super) fn explain_io(error: &std::io::Error, path: &Path) -> StoreError {
 
 fn is_full(path: &Path) -> bool {
     let folder = path.parent().unwrap_or(path);
-    rustix::fs::statvfs(folder).is_ok_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) < NEARLY_NOTHING)
+    rustix::fs::statvfs(folder)
+        .is_ok_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) < FULL_BELOW_BYTES)
 }

@@ -1,9 +1,9 @@
 //! Who holds the lock between processes when it does not become free.
 //!
-//! A process that is stopped (SIGSTOP, Ctrl-Z) in the middle of a write keeps everybody from writing until it goes on.
-//! Keepers, repairs and runners may be killed at any instant without a loss, so those that stay stopped are; a command of a
-//! person, or another program, is only named. The kernel tells who holds a lock in `/proc/locks`; where there is no
-//! such file nobody is found, and callers learn only that the store is busy.
+//! A process that is stopped (SIGSTOP, Ctrl-Z) in the middle of a write blocks all writers until it continues. Keepers,
+//! repairs and runners may be killed at any instant without a loss, so those that stay stopped are; a command of a
+//! person, or another program, is only named. The kernel tells who holds a lock in `/proc/locks`; without such a file
+//! no holder is found, and callers learn only that the store is busy.
 
 use std::fmt;
 use std::fs;
@@ -22,7 +22,7 @@ use crate::store::BUSY_TIMEOUT;
 
 /// How often waiters check who holds the lock.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// However long a lease is: after this long a stopped holder is ended while those who wait for it still do.
+/// However long a lease is: after this long a stopped holder is ended, before its waiters give up.
 const LONGEST_STOP: Duration = Duration::from_secs(25);
 
 /// The list of all locks is read page by page, and lines are missed when others lock and unlock meanwhile.
@@ -72,7 +72,7 @@ impl LockWatch {
         Self { lock: beside(path, ".lock"), lease: OnceLock::new() }
     }
 
-    /// From now on keepers and runners that hold the lock while they are stopped for so long are ended.
+    /// From now on keepers and runners that hold the lock while they are stopped for this long are ended.
     pub(super) fn set_lease(&self, lease: Duration) {
         let _ = self.lease.set(lease.min(LONGEST_STOP));
     }

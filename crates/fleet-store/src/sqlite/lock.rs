@@ -1,4 +1,4 @@
-//! The lock between processes that write. The kernel queues those who wait, and frees it when its holder dies.
+//! The lock between processes that write. The kernel queues waiters, and frees it when its holder dies.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -17,8 +17,8 @@ use crate::store::BUSY_TIMEOUT;
 const YIELD: Duration = Duration::from_millis(1);
 
 /// The lock, and a second one that every waiter shares. The kernel wakes the waiters, but a running process takes the
-/// lock again before they do: so a process that keeps writing checks whether others wait. One that is frozen while it
-/// waits slows such a process down, and blocks nobody.
+/// lock again before they do: so a process that keeps writing checks whether others wait. A waiter that is frozen slows
+/// such a process down, but blocks no one.
 pub(super) struct WriteLock {
     lock: File,
     wanted: File,
@@ -56,7 +56,7 @@ impl WriteLock {
     }
 
     /// Lets waiting processes write.
-    pub(super) fn let_others_in(&self) {
+    pub(super) fn yield_to_waiters(&self) {
         if self.is_wanted() {
             std::thread::sleep(YIELD);
         }
@@ -129,7 +129,7 @@ mod tests {
                     std::thread::sleep(Duration::from_micros(200));
                     drop(held);
                     rounds.fetch_add(1, Ordering::SeqCst);
-                    busy.let_others_in();
+                    busy.yield_to_waiters();
                 }
             });
             scope.spawn(|| {
@@ -155,7 +155,7 @@ mod tests {
         // As somebody has it who is frozen while it waits.
         let frozen = WriteLock::of(&path).unwrap();
         flock(&frozen.wanted, FlockOperation::LockShared).unwrap();
-        lock.let_others_in();
+        lock.yield_to_waiters();
         drop(lock.hold().unwrap());
     }
 }

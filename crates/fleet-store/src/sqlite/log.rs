@@ -1,11 +1,11 @@
 //! Keeps the write-ahead log small.
 //!
-//! SQLite's own way does not do here, so it is switched off. It begins the log anew only in a moment in which
-//! nobody reads from it, which never comes where somebody always does. And it forgets how much of the log is
-//! merged when the last process closes the file, so that commands which come and go one by one would make it
-//! longer and longer, and each of them reads all of it when it opens the file. So whoever has just written looks
-//! at its size, merges it and cuts it off. New readers find everything in the file and are not in the way. Where a process
-//! goes on writing, such as a runner, it does that for all: a command of a person does not wait for it.
+//! SQLite's own way does not do here, so it is switched off. It restarts the log only in a moment without readers,
+//! which never comes on a busy store. And it forgets how much of the log is merged when the last process closes the
+//! file, so that commands which come and go one by one would make it longer and longer, and each of them reads all of
+//! it when it opens the file. So each writer checks its size, merges it and truncates it. New readers find everything
+//! in the file and are not in the way. Where a process goes on writing, such as a runner, it does that for all: a
+//! command of a person does not wait for it.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -17,17 +17,17 @@ use super::connection::{beside, open_private};
 use super::lock::WriteLock;
 
 /// For a command that is alone: the next one reads it in a fraction of a millisecond.
-const SMALL: u64 = 512 << 10;
-/// For a process that goes on writing: its merges cost syncs, and beside it nobody reads the whole log.
-const USUAL: u64 = 4 << 20;
+const MERGE_AT_BYTES_ALONE: u64 = 512 << 10;
+/// For a process that goes on writing: its merges cost syncs, and no other process reads the whole log.
+const MERGE_AT_BYTES: u64 = 4 << 20;
 /// After this many commits a process counts as one that keeps writing.
-const FEW: u32 = 8;
-/// From here on those who read are waited for: all writers wait meanwhile, as long as the longest read takes.
-const LARGE: u64 = 16 << 20;
-/// A read that takes longer, or a reader that is frozen, is left alone by this process until the log has grown by
-/// [`STEP`].
-const GRACE: Duration = Duration::from_millis(250);
-const STEP: u64 = 1 << 20;
+const MANY_COMMITS: u32 = 8;
+/// From this size on a merge waits for readers: all writers wait meanwhile, as long as the longest read takes.
+const WAIT_AT_BYTES: u64 = 16 << 20;
+/// If a read takes longer, or a reader is frozen, this process tries again only when the log has grown by
+/// [`GROWTH_BYTES`].
+const READER_TIMEOUT: Duration = Duration::from_millis(250);
+const GROWTH_BYTES: u64 = 1 << 20;
 
 pub(super) struct Log {
     path: PathBuf,
@@ -50,8 +50,8 @@ impl Log {
     /// the lock, outside of a transaction.
     pub(super) fn tend_now(&mut self, connection: &Connection) {
         self.commits = self.commits.saturating_add(1);
-        if self.commits <= FEW && self.size() >= SMALL {
-            let tolerated = if self.is_tended() { LARGE } else { SMALL };
+        if self.commits <= MANY_COMMITS && self.size() >= MERGE_AT_BYTES_ALONE {
+            let tolerated = if self.is_tended() { WAIT_AT_BYTES } else { MERGE_AT_BYTES_ALONE };
             self.empty_from(tolerated, connection);
         }
     }
@@ -59,18 +59,18 @@ impl Log {
     /// Empties the log if it has grown, for a process that goes on writing. Most of it is merged without the lock, so
     /// that others can write meanwhile.
     pub(super) fn tend(&mut self, connection: &Connection, lock: &WriteLock) {
-        if self.commits <= FEW {
+        if self.commits <= MANY_COMMITS {
             return;
         }
         if self.share.is_none() {
             self.share = shared(&self.tended);
         }
-        if self.size() < USUAL.max(self.not_below) {
+        if self.size() < MERGE_AT_BYTES.max(self.not_below) {
             return;
         }
         let _ = merge(connection, "PRAGMA wal_checkpoint(PASSIVE)");
         if let Ok(_held) = lock.hold() {
-            self.empty_from(USUAL, connection);
+            self.empty_from(MERGE_AT_BYTES, connection);
         }
     }
 
@@ -89,16 +89,16 @@ impl Log {
         if size < tolerated.max(self.not_below) {
             return;
         }
-        let grace = if size >= LARGE { GRACE } else { Duration::ZERO };
+        let grace = if size >= WAIT_AT_BYTES { READER_TIMEOUT } else { Duration::ZERO };
         // What fails here is tried again later, and the change that was just made is safe in the log.
         let _ = connection.busy_timeout(grace);
         let is_emptied = merge(connection, "PRAGMA wal_checkpoint(TRUNCATE)");
         let _ = connection.busy_timeout(crate::store::BUSY_TIMEOUT);
-        self.not_below = if is_emptied { 0 } else { size + STEP };
+        self.not_below = if is_emptied { 0 } else { size + GROWTH_BYTES };
     }
 }
 
-/// Whether nobody was in the way.
+/// Whether no reader or writer was in the way.
 fn merge(connection: &Connection, pragma: &str) -> bool {
     connection.query_row(pragma, [], |row| row.get::<_, i64>(0)) == Ok(0)
 }
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_command_that_is_alone_leaves_a_small_log() {
-        let written = written(SMALL);
+        let written = written(MERGE_AT_BYTES_ALONE);
         let mut log = Log::of(&written.path);
         log.tend_now(&written.connection);
         assert_eq!(log.size(), 0);
@@ -144,10 +144,10 @@ mod tests {
 
     #[test]
     fn beside_a_process_that_goes_on_writing_a_command_leaves_the_log_to_it() {
-        let written = written(USUAL);
+        let written = written(MERGE_AT_BYTES);
         let lock = WriteLock::of(&written.path).unwrap();
         let (mut busy, mut command) = (Log::of(&written.path), Log::of(&written.path));
-        busy.commits = FEW;
+        busy.commits = MANY_COMMITS;
         busy.tend(&written.connection, &lock);
         assert!(busy.size() > 0, "it may still be a command");
         busy.share = shared(&busy.tended);

@@ -101,7 +101,7 @@ fn from_sql(value: ValueRef<'_>) -> Value {
     match value {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(number) => Value::Int(number),
-        // No column holds a fraction; if somebody put one there, its reader says that it expected something else.
+        // No column holds a fraction; if one is there, the reader reports the wrong type.
         ValueRef::Real(number) => Value::Text(number.to_string()),
         ValueRef::Text(text) => Value::Text(String::from_utf8_lossy(text).into_owned()),
         ValueRef::Blob(bytes) => Value::Text(format!("{} bytes", bytes.len())),

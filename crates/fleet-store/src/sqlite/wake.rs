@@ -1,4 +1,4 @@
-//! The wake file: touched after every commit, watched by those who wait.
+//! The wake file: touched after every commit, watched by waiters.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;

@@ -24,7 +24,7 @@ const BATCH: usize = 128;
 const BATCH_WHILE_WANTED: usize = 16;
 
 /// Far more than ever wait at once.
-const MOST_WAITING: usize = 4_096;
+const MAX_WAITING: usize = 4_096;
 
 /// Hands operations to the writing thread, which ends with the last clone of the store.
 pub(super) struct Writer {
@@ -35,7 +35,7 @@ pub(super) struct Writer {
 
 impl Writer {
     pub(super) fn start(path: PathBuf, connections: Arc<Readers>, watch: Arc<LockWatch>) -> Self {
-        let (jobs, queue) = sync_channel(MOST_WAITING);
+        let (jobs, queue) = sync_channel(MAX_WAITING);
         // If no thread can be had, the queue is dropped with the closure and every call says so.
         let serve = move || serve(&path, &connections, &queue);
         let _ = std::thread::Builder::new().name("store-writer".to_owned()).spawn(serve);
@@ -139,7 +139,7 @@ fn serve(path: &Path, connections: &Readers, queue: &Receiver<Job>) {
                 connections.give_back(connection);
                 next = queue.try_recv().ok();
                 if next.is_some() {
-                    ready.lock.let_others_in();
+                    ready.lock.yield_to_waiters();
                 }
                 files = Some(ready);
             }
@@ -222,7 +222,7 @@ fn run_job(job: &mut Job, tx: &mut SqliteTx<'_>) -> Result<(), StoreError> {
     tx.command("SAVEPOINT job")?;
     if let Err(error) = job.run(tx) {
         if tx.connection.is_autocommit() {
-            // The engine gave the whole transaction up (a full disk): nobody's changes are there.
+            // The engine gave the whole transaction up (a full disk): no changes are there.
             return Err(error);
         }
         tx.command("ROLLBACK TO job")?;
@@ -244,7 +244,7 @@ mod tests {
     fn a_batch_is_short_while_another_process_waits() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("fleet.db");
-        let (jobs, queue) = sync_channel(MOST_WAITING);
+        let (jobs, queue) = sync_channel(MAX_WAITING);
         (0..2 * BATCH).for_each(|_| jobs.send(job()).unwrap());
         let lock = WriteLock::of(&path).unwrap();
         let batch = || waiting_jobs(job(), &queue, &lock).count();

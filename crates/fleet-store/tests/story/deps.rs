@@ -5,7 +5,7 @@ use fleet_core::id::TaskId;
 use fleet_core::run::{Ending, Reason};
 use fleet_core::task::{Status, TaskMove, TaskState};
 use fleet_store::StoreError;
-use fleet_store::ops::DependencyTree;
+use fleet_store::ops::{DependencyTree, EndRun, TasksBefore};
 
 use crate::harness::Rig;
 
@@ -18,6 +18,7 @@ story! {
     a_task_at_work_or_over_takes_no_new_dependency
     unknown_tasks_and_edges_are_named
     the_tree_ends_at_what_is_done
+    what_the_tasks_before_left_is_told_oldest_first
 }
 
 async fn status(rig: &Rig, id: TaskId) -> Status {
@@ -176,4 +177,28 @@ async fn the_tree_ends_at_what_is_done(rig: &Rig) {
     assert_eq!(graph.nodes.len(), 4);
     assert_eq!((graph.nodes[&root].state, graph.nodes[&root].title.as_str()), (TaskState::Done, "root"));
     assert_eq!(rig.kinds().await.iter().filter(|kind| *kind == "task.added").count(), 4);
+}
+
+async fn what_the_tasks_before_left_is_told_oldest_first(rig: &Rig) {
+    let [first, second, third] = rig.tasks(3).await[..] else { panic!("three tasks") };
+    let foreign = rig.draft_in(rig.project("/elsewhere").await, "foreign");
+    let foreign = rig.add_one(foreign).await;
+    rig.ok(rig.depending(second, first)).await;
+    let last = rig.task_after("last", &[third, foreign, second, first]).await;
+    let run = rig.start(first).await;
+    rig.work(&run).await;
+    let unreadable = Some("{}".to_owned());
+    rig.ok(EndRun { result: unreadable, ..rig.ending(&run, Ending::Succeeded) }).await;
+    let before = rig.ok(TasksBefore { task: last }).await;
+    let ids: Vec<TaskId> = before.iter().map(|before| before.task.id).collect();
+    assert_eq!(ids, [first, second, third], "those of other repositories are left out");
+    let runs: Vec<_> = before.iter().map(|before| before.run.as_ref().map(|run| run.id)).collect();
+    assert_eq!(runs, [Some(run.id), None, None]);
+    let waits: Vec<bool> = before.iter().map(|before| before.has_dependencies).collect();
+    assert_eq!(waits, [false, true, false]);
+    assert!(before[0].result.is_none());
+    assert!(rig.ok(TasksBefore { task: first }).await.is_empty());
+    assert!(!rig.detail(&run).await.has_dependencies);
+    let next = rig.start(second).await;
+    assert!(rig.detail(&next).await.has_dependencies);
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use fleet_core::id::TaskId;
 use fleet_core::message::{
-    Channel, MOST_WAITING, Message, MessageMove, MessageState, Receipt, Receipts, Reception,
+    Channel, MAX_WAITING, Message, MessageMove, MessageState, Receipt, Receipts, Reception,
 };
 use fleet_core::run::{Ending, Run};
 use fleet_core::task::TaskState;
@@ -109,7 +109,7 @@ impl World {
     /// One place stays free, so that a task that is done can be taken up again.
     async fn send(&mut self, rig: &Rig) {
         let waiting = self.receipts.values().filter(|receipts| receipts.seen.is_none()).count();
-        if waiting < MOST_WAITING - 1 {
+        if waiting < MAX_WAITING - 1 {
             self.sent(rig, Reception::Live).await;
         }
     }

@@ -34,6 +34,7 @@ mod lease;
 mod locked;
 mod mailbox;
 mod messages;
+mod messages_reopen;
 mod model;
 mod moves;
 mod obstacles;

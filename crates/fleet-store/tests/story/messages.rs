@@ -5,7 +5,7 @@ use std::time::Duration;
 use fleet_core::event::Fact;
 use fleet_core::id::TaskId;
 use fleet_core::message::{
-    Channel, MOST_WAITING, Message, MessageKind, MessageRefusal, MessageState, Receipt, Reception,
+    Channel, MAX_WAITING, Message, MessageKind, MessageRefusal, MessageState, Receipt, Reception,
 };
 use fleet_core::run::{Ending, Reason, Run, StopKind, StopRequest};
 use fleet_core::task::{TaskMove, TaskState};
@@ -20,9 +20,6 @@ story! {
     what_was_not_seen_goes_to_the_next_run
     a_run_gets_each_message_once
     a_live_run_learns_of_messages_when_it_renews
-    what_is_over_is_queued_again_with_a_clean_record
-    those_who_waited_for_a_task_wait_again
-    a_branch_that_another_task_has_is_not_taken_back
     some_tasks_take_no_message
     only_the_run_that_holds_the_lease_leaves_receipts
     a_deleted_task_takes_its_messages_along
@@ -34,11 +31,11 @@ story! {
     a_follow_up_waits_for_the_next_run
 }
 
-async fn say(rig: &Rig, task: TaskId, text: &str) -> SentMessage {
+pub(crate) async fn say(rig: &Rig, task: TaskId, text: &str) -> SentMessage {
     rig.ok(rig.saying(task, text)).await
 }
 
-fn taking(rig: &Rig, run: &Run, after: i64) -> TakeMessages {
+pub(crate) fn taking(rig: &Rig, run: &Run, after: i64) -> TakeMessages {
     TakeMessages { run: run.id, attempt: run.attempt, channel: Channel::Start, after, now: rig.now() }
 }
 
@@ -46,11 +43,11 @@ fn receipt(rig: &Rig, run: &Run, receipt: Receipt, seqs: &[i64]) -> RecordReceip
     RecordReceipts { run: run.id, attempt: run.attempt, receipt, seqs: seqs.to_vec(), now: rig.now() }
 }
 
-fn seen(rig: &Rig, run: &Run, seq: i64) -> RecordReceipts {
+pub(crate) fn seen(rig: &Rig, run: &Run, seq: i64) -> RecordReceipts {
     receipt(rig, run, Receipt::Seen, &[seq])
 }
 
-fn texts(messages: &[Message]) -> Vec<(i64, &str)> {
+pub(crate) fn texts(messages: &[Message]) -> Vec<(i64, &str)> {
     messages.iter().map(|message| (message.id.seq, message.text.as_str())).collect()
 }
 
@@ -157,70 +154,6 @@ async fn a_live_run_learns_of_messages_when_it_renews(rig: &Rig) {
     assert_eq!(rig.ok(rig.renewing(&next)).await.messages, 1, "what the one before left");
 }
 
-async fn what_is_over_is_queued_again_with_a_clean_record(rig: &Rig) {
-    let done = rig.task("done").await;
-    rig.finish(done).await;
-    let failed = rig.task("failed").await;
-    let run = rig.start(failed).await;
-    rig.end(&run, Ending::Failed(Reason::Auth, "no".to_owned())).await;
-    let cancelled = rig.task("cancelled").await;
-    rig.moved(cancelled, TaskMove::Cancel).await;
-    rig.news().await;
-    for id in [done, failed, cancelled] {
-        let told = say(rig, id, "go on").await;
-        assert_eq!((told.reception, told.run.is_none()), (Reception::Reopened, true));
-        assert_eq!((told.task.state(), &told.task), (TaskState::Queued, &rig.get(id).await.task));
-        let history = told.task.history;
-        assert_eq!((history.failures, history.reason, history.remark), (0, None, None));
-        assert_eq!(rig.kinds().await, ["task.prompted", "task.reopened"]);
-    }
-    let again = rig.start(done).await;
-    assert_eq!((again.attempt, texts(&rig.ok(taking(rig, &again, 0)).await)), (2, vec![(1, "go on")]));
-}
-
-async fn those_who_waited_for_a_task_wait_again(rig: &Rig) {
-    let first = rig.task("first").await;
-    let [ready, running, late] = [
-        rig.task_after("ready", &[first]).await,
-        rig.task_after("running", &[first]).await,
-        rig.task_after("late", &[first]).await,
-    ];
-    rig.moved(ready, TaskMove::Hold).await;
-    rig.finish(first).await;
-    let run = rig.start(running).await;
-    rig.moved(ready, TaskMove::Release).await;
-    say(rig, first, "one more thing").await;
-    for id in [ready, running, late] {
-        assert_eq!(rig.get(id).await.task.open_deps, 1);
-    }
-    let again = rig.claim(9).await;
-    assert_eq!(again.iter().map(|claimed| claimed.task.id).collect::<Vec<_>>(), [first], "the others wait");
-    rig.succeed(&run).await;
-    assert_eq!(rig.state(running).await, TaskState::Done, "what had begun goes on");
-    let newer = rig.task_after("newer", &[first]).await;
-    rig.ok(seen_after_taking(rig, &again[0].run).await).await;
-    rig.succeed(&again[0].run).await;
-    let claimed = rig.claim(9).await;
-    assert_eq!(claimed.iter().map(|claimed| claimed.task.id).collect::<Vec<_>>(), [ready, late, newer]);
-}
-
-async fn seen_after_taking(rig: &Rig, run: &Run) -> RecordReceipts {
-    let taken = rig.ok(taking(rig, run, 0)).await;
-    seen(rig, run, taken.last().unwrap().id.seq)
-}
-
-async fn a_branch_that_another_task_has_is_not_taken_back(rig: &Rig) {
-    let mut draft = rig.draft("first").await;
-    draft.spec.branch = Some("work".parse().unwrap());
-    let first = rig.add_one(draft).await;
-    rig.finish(first).await;
-    let mut draft = rig.draft("second").await;
-    draft.spec.branch = Some("work".parse().unwrap());
-    let second = rig.add_one(draft).await;
-    let error = rig.refused(rig.saying(first, "go on")).await;
-    assert!(matches!(error, StoreError::BranchTaken { task, .. } if task == second), "{error}");
-}
-
 async fn some_tasks_take_no_message(rig: &Rig) {
     let refused = async |id: TaskId, why: MessageRefusal| {
         let error = rig.refused(rig.saying(id, "x")).await;
@@ -228,11 +161,6 @@ async fn some_tasks_take_no_message(rig: &Rig) {
             matches!(error, StoreError::MessageRefused { task, refusal } if task == id && refusal == why);
         assert!(told, "{error}");
     };
-    let asking = rig.task("asking").await;
-    let run = rig.start(asking).await;
-    rig.work(&run).await;
-    rig.end(&run, Ending::Asked).await;
-    refused(asking, MessageRefusal::WaitsForAnswer).await;
     let stopping = rig.task("stopping").await;
     let run = rig.start(stopping).await;
     let stop =
@@ -243,7 +171,7 @@ async fn some_tasks_take_no_message(rig: &Rig) {
     refused(stopping, MessageRefusal::IsStopping).await;
     let busy = rig.task("busy").await;
     rig.moved(busy, TaskMove::Hold).await;
-    for _ in 0..MOST_WAITING {
+    for _ in 0..MAX_WAITING {
         assert_eq!(say(rig, busy, "x").await.reception, Reception::Held);
     }
     refused(busy, MessageRefusal::TooMany).await;
@@ -379,7 +307,7 @@ async fn nobody_is_told_what_has_expired(rig: &Rig) {
     assert!(kept(rig, id).await[0].is_expired(rig.now()));
     assert_eq!(rig.ok(rig.renewing(&run)).await.messages, 0);
     assert!(rig.ok(taking(rig, &run, 0)).await.is_empty());
-    for _ in 0..MOST_WAITING {
+    for _ in 0..MAX_WAITING {
         rig.ok(SendMessage { expires_at: Some(rig.now()), ..rig.saying(id, "too late") }).await;
     }
     assert_eq!(rig.succeed(&run).await.state(), TaskState::Done, "nobody has to be told");

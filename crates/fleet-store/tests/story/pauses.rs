@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use fleet_core::event::Fact;
 use fleet_core::id::TaskId;
-use fleet_core::policy::{Action, MOST_WAITS, Policy, RetryPolicy};
+use fleet_core::policy::{Action, MAX_WAITS, Policy, RetryPolicy};
 use fleet_core::run::{Ending, Reason, Run};
 use fleet_core::task::{AgentName, TaskMove, TaskState};
 use fleet_store::ops::{
@@ -230,7 +230,7 @@ async fn the_end_that_the_provider_names_counts(rig: &Rig) {
 
 async fn a_task_does_not_wait_for_ever(rig: &Rig) {
     let id = rig.task("one").await;
-    for waits in 1..=MOST_WAITS {
+    for waits in 1..=MAX_WAITS {
         let run = rig.start(id).await;
         let task = rig.ok(refused(rig, &run, Reason::RateLimited)).await;
         assert_eq!((task.state(), task.history.waits), (TaskState::Queued, waits));

@@ -1,10 +1,10 @@
 //! Lists of runs, and which run somebody means.
 
-use fleet_core::id::{BatchId, ProjectId, RunId, TaskId};
+use fleet_core::id::{BatchId, IdSuffix, ProjectId, RunId, TaskId};
 use fleet_core::run::{Ending, Run};
 use fleet_core::task::{TaskMove, TaskState};
 use fleet_store::StoreError;
-use fleet_store::ops::{Claim, ListRuns, NewTask, Prepared, ResolveRun, RunFilter};
+use fleet_store::ops::{Claim, ListRuns, NewTask, Prepared, ResolveRun, ResolveSuffix, RunFilter, Suffixed};
 
 use crate::harness::{HERE, Rig};
 
@@ -15,6 +15,7 @@ story! {
     a_run_is_meant_by_its_id
     a_run_is_meant_by_its_task
     a_run_is_meant_by_its_branch
+    everything_is_found_by_the_end_of_its_id
 }
 
 async fn list(rig: &Rig, filter: RunFilter) -> Vec<RunId> {
@@ -192,4 +193,26 @@ async fn a_run_is_meant_by_its_branch(rig: &Rig) {
     let third = rig.project("/three/.git").await;
     let error = rig.refused(own(third)).await;
     assert!(matches!(error, StoreError::Ambiguous { .. }), "{error}");
+}
+
+async fn everything_is_found_by_the_end_of_its_id(rig: &Rig) {
+    let project = rig.project("/one/.git").await;
+    let mut draft = rig.draft_in(project, "one");
+    let batch: BatchId = rig.id();
+    draft.spec.batch = Some(batch);
+    let task = rig.add_one(draft).await;
+    let run = rig.start(task).await;
+    let find = async |end: &str, project: Option<ProjectId>| {
+        let suffix = IdSuffix::parse(end).unwrap();
+        rig.ok(ResolveSuffix { suffix, project }).await
+    };
+    let other = rig.project("/two/.git").await;
+    for place in [None, Some(project)] {
+        assert_eq!(find(task.short(), place).await.tasks, [task]);
+        assert_eq!(find(run.id.short(), place).await.runs, [run.id]);
+        assert_eq!(find(batch.short(), place).await.batches, [batch]);
+        assert_eq!(find(&task.as_str()[1..], place).await.tasks, [task]);
+    }
+    assert_eq!(find(task.short(), Some(other)).await, Suffixed::default());
+    assert_eq!(find(&task.as_str()[..8], None).await, Suffixed::default(), "a beginning is no end");
 }

@@ -3,7 +3,7 @@
 use fleet_core::id::RunId;
 use fleet_core::task::{Spawn, Task, TaskMove, TooDeep};
 use fleet_store::StoreError;
-use fleet_store::ops::{AddTasks, Author, MOST_ADDED};
+use fleet_store::ops::{AddTasks, Author, MAX_ADDED};
 
 use crate::harness::Rig;
 
@@ -69,7 +69,7 @@ async fn the_agents_of_a_task_add_no_more_than_people_can_look_at(rig: &Rig) {
     let many = |count: usize| async move {
         AddTasks { author: agent(run.id), ..rig.adding(rig.drafts(count).await) }
     };
-    let added = rig.ok(many(MOST_ADDED).await).await;
+    let added = rig.ok(many(MAX_ADDED).await).await;
     let refused = rig.refused(many(1).await).await;
     assert!(matches!(refused, StoreError::TooManyAdded { task, .. } if task == run.task), "{refused}");
     rig.moved(added[0].id, TaskMove::Cancel).await;

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 /// Deep enough for any schema of ours; one that contains itself ends here.
 const DEEPEST: usize = 16;
-const MOST_ITEMS: u64 = 8;
+const MAX_ITEMS: u64 = 8;
 
 /// A value of this schema. Every property is there, because strict schemas demand all of them.
 pub(super) fn instance(schema: &Value) -> Value {
@@ -23,7 +23,7 @@ fn at_depth(schema: &Value, left: usize) -> Value {
     match kind(schema).as_str() {
         "object" => object(schema, left),
         "array" => {
-            let least = schema["minItems"].as_u64().unwrap_or(0).min(MOST_ITEMS);
+            let least = schema["minItems"].as_u64().unwrap_or(0).min(MAX_ITEMS);
             (0..least).map(|_| at_depth(&schema["items"], left)).collect()
         }
         "string" => Value::from("scripted"),

@@ -18,7 +18,7 @@ use crate::exit::interrupted;
 use crate::follow::{End, follow_until};
 use crate::output::{dim, print, strong};
 
-/// See it work: agents in a scratch repository, a runner killed halfway, nothing lost
+/// See it work in a scratch repository; nothing to set up
 ///
 /// Makes a repository in a temporary folder, queues five tasks that depend on each other, and runs a built-in scripted
 /// agent on them. No account, no network, and nothing of yours is touched.
@@ -150,8 +150,8 @@ fn shown(task: &TaskView, patch: &str) -> String {
 fn closing(kept: bool) -> String {
     let cleaned = if kept { "" } else { "The scratch folder is removed.\n" };
     format!(
-        "\n{cleaned}{} Try it in your own repository:\n  fleet create my-branch -p \"What is to be done\" \
-         --agent demo\n  fleet task add \"…\"   fleet list   fleet logs ID   fleet diff ID   fleet undo",
-        strong("Next."),
+        "\n{cleaned}{} try it in your own repository:\n  fleet create my-branch -p \"Describe the task\" \
+         --agent demo\n  fleet list --all\n  fleet diff my-branch",
+        strong("Next,"),
     )
 }

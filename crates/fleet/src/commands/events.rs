@@ -6,7 +6,7 @@ use fleet_engine::clock;
 
 use super::Context;
 use crate::Done;
-use crate::output::{dim, print, strong};
+use crate::output::{dim, pager, print, strong};
 
 /// Show events; --follow keeps printing new ones
 ///
@@ -35,6 +35,9 @@ const WAIT: u32 = 30;
 
 impl Events {
     pub(crate) async fn run(self, context: &Context) -> Done {
+        if self.follow {
+            pager::off();
+        }
         let mut request = Request { limit: Some(self.limit), ..self.request };
         loop {
             let seen = context.call(request.clone()).await?;

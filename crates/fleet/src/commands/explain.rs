@@ -42,7 +42,8 @@ impl Explain {
                     .join("\n")
             });
         };
-        let code: Code = name.parse().map_err(|_| {
+        // Reasons are written with underscores, codes with hyphens: people type either.
+        let code: Code = name.replace('_', "-").parse().map_err(|_| {
             Problem::new(Code::CodeNotFound, format!("there is no error code {name:?}"))
                 .hint("`fleet explain` lists all codes")
         })?;

@@ -5,7 +5,7 @@ use super::Context;
 use super::note::report;
 use crate::Done;
 
-/// For agents: report that the task of this run cannot be done, and why
+/// For agents: report that the task cannot be done, and why
 #[derive(Debug, Args)]
 #[command(display_order = 390)]
 pub(crate) struct Fail {

@@ -84,7 +84,7 @@ async fn run_and_tell(context: &Context, targets: &[Target], request: Request) -
 fn listed(found: &run_kill_find::Answer) -> String {
     let column = columns(&found.targets);
     table(vec![
-        column("TASK", &|target| target.task.to_string()),
+        column("ID", &|target| target.task.short().to_owned()),
         column("BRANCH", &|target| target.branch.clone()).naming(),
         column("STATE", &|target| target.state.as_str().to_owned()).painted(paint_status),
         column("AGENT", &|target| target.agent.clone().unwrap_or_default()),

@@ -1,27 +1,33 @@
-use std::collections::BTreeMap;
+mod rows;
+
+use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 use clap::Args;
 use fleet_api::verbs::run_list::{Answer, Request};
-use fleet_api::views::{ListedRunView, RunView};
-use fleet_core::id::BatchId;
-use fleet_core::problem::{Code, Problem};
-use fleet_core::time::{Millis, Span};
+use fleet_api::views::RunView;
+use fleet_core::id::TaskId;
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::task::TaskState;
+use fleet_core::time::Millis;
+
+use fleet_engine::Keys;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::Context;
 use crate::Done;
-use crate::output::{
-    Column, Stdout, TITLE, agent_and_model, ago, bytes, cost, count, dim, paint_status, strong, table,
-    terminal, tokens,
-};
+use crate::exit::interrupted;
+use crate::output::{Stdout, agent_and_model, ago, count, dim, pager, terminal};
+use rows::Form;
 
-/// List running agents, with what they do and use
+/// List agents and the queue: what runs, needs you, comes next
 ///
-/// CPU is a share of one processor: since the start of the agent, or with --watch since the last look. CPU and memory
-/// count every process that the agent has started. IDLE is how long it has printed nothing.
+/// Each task has one row, with the short form of its id, its branch, agent and state; any of id and branch names it in
+/// other commands. CPU is a share of one processor: since the start of the agent, or with --watch since the last look.
+/// CPU and memory count every process that the agent has started. IDLE is how long it has printed nothing.
 #[derive(Debug, Args)]
-#[command(visible_alias = "ls", after_help = EXAMPLES)]
+#[command(visible_alias = "ls", alias = "ps", after_help = EXAMPLES)]
 #[command(display_order = 70)]
 pub(crate) struct List {
     #[command(flatten)]
@@ -29,7 +35,7 @@ pub(crate) struct List {
     /// One table for each batch
     #[arg(short, long, display_order = 0)]
     grouped: bool,
-    /// Keep the list on the screen and up to date, until Ctrl-C
+    /// Keep the list on the screen and up to date, until q or Ctrl-C
     #[arg(short, long, display_order = 0)]
     watch: bool,
 }
@@ -46,13 +52,21 @@ impl List {
         if watch {
             return self::watch(context, request, form).await;
         }
-        let list = context.call(request).await?;
+        let newest_only = !context.output.is_json();
+        let list = context.call(Request { newest_only, ..request }).await?;
         context.tell_unattended().await;
-        if list.runs.is_empty() && !context.output.is_json() {
+        if is_empty(&list) && !context.output.is_json() {
             context.output.note(&empty(&list, all));
             return Ok(());
         }
         context.output.show(&list, || form.render(&list, context.engine.now()))?;
+        match questions(&list) {
+            0 => {}
+            1 => context.output.note("1 task needs your answer: `fleet status` shows the question"),
+            more => context
+                .output
+                .note(&format!("{more} tasks need your answer: `fleet status` shows the questions")),
+        }
         if list.more {
             let shown = list.runs.len();
             context
@@ -63,10 +77,21 @@ impl List {
     }
 }
 
+/// How many tasks wait for a person; narrow tables have no room to say how to answer.
+fn questions(list: &Answer) -> usize {
+    let runs = list.runs.iter().filter(|run| run.task_state == Some(TaskState::Waiting));
+    let queued = list.queue.iter().filter(|task| task.state == TaskState::Waiting).map(|task| task.id);
+    runs.map(|listed| listed.run.task).chain(queued).collect::<BTreeSet<TaskId>>().len()
+}
+
+fn is_empty(list: &Answer) -> bool {
+    list.runs.is_empty() && list.queue.is_empty()
+}
+
 fn empty(list: &Answer, all: bool) -> String {
     let line = match (list.elsewhere, all) {
         (0, true) => "no agent has run here yet; `fleet task add \"…\"` adds a task",
-        (0, false) => "no agent is running; `fleet task list` shows the queue, `fleet list --all` what ended",
+        (0, false) => "no agent is running and the queue is empty; `fleet list --all` shows what ended",
         (_, _) => "no agent is running in this repository",
     };
     match list.elsewhere {
@@ -81,20 +106,54 @@ const LOOK: u32 = 2;
 /// Fifty agents change the store all the time; nobody reads faster than this.
 const PAUSE: Duration = Duration::from_millis(250);
 
-async fn watch(context: &Context, mut request: Request, form: Form) -> Done {
+async fn watch(context: &Context, request: Request, form: Form) -> Done {
     if context.output.is_json() || !std::io::stdout().is_terminal() {
         return Err(Problem::new(Code::Usage, "--watch draws on a terminal")
             .hint("`fleet list --json` answers once; `fleet events --follow --json` prints each event"));
     }
+    pager::off();
+    let keys = Keys::listen();
+    let (mut interrupt, mut terminate) = (leave(SignalKind::interrupt())?, leave(SignalKind::terminate())?);
+    let is_interrupted = tokio::select! {
+        done = keep_drawing(context, request, form) => return done,
+        () = quit(keys.as_ref()) => false,
+        _ = interrupt.recv() => true,
+        _ = terminate.recv() => true,
+    };
+    // The terminal is as it was before anything ends the process.
+    drop(keys);
+    if is_interrupted { interrupted() } else { Ok(()) }
+}
+
+fn leave(kind: SignalKind) -> Outcome<Signal> {
+    signal(kind).map_err(|error| Problem::new(Code::Internal, format!("signals: {error}")))
+}
+
+/// Returns when somebody presses `q`; never where there are no keys.
+async fn quit(keys: Option<&Keys>) {
+    let (pressed, told) = tokio::sync::oneshot::channel();
+    if keys.is_some() {
+        std::thread::spawn(move || {
+            if std::iter::from_fn(Keys::next).any(|key| key == b'q') {
+                let _ = pressed.send(());
+            }
+        });
+    }
+    if told.await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
+async fn keep_drawing(context: &Context, mut request: Request, form: Form) -> Done {
     let all = request.all;
     // The first look is at once.
-    request.wait_seconds = Some(0);
+    (request.wait_seconds, request.newest_only) = (Some(0), true);
     // What was on the screen before is scrolled away, not lost.
     let mut clear = "\u{1b}[2J";
     loop {
         let list = context.call(request.clone()).await?;
         let now = context.engine.now();
-        let text = if list.runs.is_empty() { empty(&list, all) } else { form.render(&list, now) };
+        let text = if is_empty(&list) { empty(&list, all) } else { form.render(&list, now) };
         let unattended = context.unattended().await;
         let text = unattended.iter().fold(text, |text, one| format!("{}\n{text}", one.sentence()));
         draw(clear, &text)
@@ -124,117 +183,12 @@ fn draw(clear: &str, text: &str) -> std::io::Result<()> {
     Stdout.flush()
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Form {
-    grouped: bool,
-    all_projects: bool,
-}
-
-impl Form {
-    fn render(self, list: &Answer, now: Millis) -> String {
-        if !self.grouped {
-            return self.rows(&list.runs.iter().collect::<Vec<_>>(), now);
-        }
-        // The newest batch first, as everywhere; what belongs to none comes last.
-        let mut groups: BTreeMap<Option<BatchId>, Vec<&ListedRunView>> = BTreeMap::new();
-        for run in &list.runs {
-            groups.entry(run.batch).or_default().push(run);
-        }
-        let group = |(batch, runs): (&Option<BatchId>, &Vec<&ListedRunView>)| {
-            let title = batch.map_or_else(|| "without a batch".to_owned(), |batch| format!("batch {batch}"));
-            format!("{}  {}\n{}", strong(&title), dim(&states(runs)), self.rows(runs, now))
-        };
-        groups.iter().rev().map(group).collect::<Vec<_>>().join("\n\n")
-    }
-
-    fn rows(self, runs: &[&ListedRunView], now: Millis) -> String {
-        let column =
-            |cell: fn(&ListedRunView) -> String| runs.iter().map(|run| cell(run)).collect::<Vec<_>>();
-        let mut columns = vec![
-            Column::new("BRANCH", column(|listed| name(&listed.run))).naming(),
-            Column::new("TASK", column(|listed| listed.title.clone().unwrap_or_default())).keeping(TITLE),
-            Column::new("AGENT", column(|listed| agent(&listed.run))).giving_way().spare(),
-            Column::new("STATE", column(state)).painted(paint_status),
-            Column::new("WHERE", column(|listed| listed.elsewhere.clone().unwrap_or_default())).spare(),
-            Column::new("TIME", runs.iter().map(|listed| elapsed(&listed.run, now))).painted(dim),
-            Column::new("ENDED", runs.iter().map(|listed| ended(&listed.run, now))).painted(dim).spare(),
-            Column::new("IDLE", column(idle)).spare(),
-            Column::new("CPU", column(cpu)).spare(),
-            Column::new("MEM", column(memory)).spare(),
-            Column::new(
-                "TOKENS",
-                column(|listed| tokens(listed.run.input_tokens.saturating_add(listed.run.output_tokens))),
-            )
-            .spare(),
-            Column::new("COST", column(|listed| cost(listed.run.micro_usd))).spare(),
-            Column::new("NOTE", column(|listed| note(&listed.run))).painted(dim).giving_way().spare(),
-            Column::new("FOLDER", column(|listed| listed.run.workspace.clone().unwrap_or_default())).extra(),
-        ];
-        if self.all_projects {
-            columns.insert(0, Column::new("PROJECT", column(|listed| listed.project_name.clone())).naming());
-        }
-        table(columns)
-    }
-}
-
-fn states(runs: &[&ListedRunView]) -> String {
-    let mut states: BTreeMap<&str, usize> = BTreeMap::new();
-    for listed in runs {
-        *states.entry(listed.run.state.as_str()).or_default() += 1;
-    }
-    states.iter().map(|(state, count)| format!("{count} {state}")).collect::<Vec<_>>().join(", ")
-}
-
-/// By which it can be named in other commands: its branch, or its task before it has one.
-fn name(run: &RunView) -> String {
-    run.branch.clone().unwrap_or_else(|| run.task.to_string())
-}
-
 pub(super) fn agent(run: &RunView) -> String {
     agent_and_model(Some(&run.agent), run.model.as_deref())
-}
-
-fn state(listed: &ListedRunView) -> String {
-    match &listed.run.stopping {
-        Some(_) => "stopping".to_owned(),
-        None => listed.run.state.to_string(),
-    }
 }
 
 /// How long it has been at work, or was.
 pub(super) fn elapsed(run: &RunView, now: Millis) -> String {
     let from = run.started_at.unwrap_or(run.created_at);
     ago(from.0, run.ended_at.map_or(now, |at| at.0))
-}
-
-fn ended(run: &RunView, now: Millis) -> String {
-    run.ended_at.map(|at| format!("{} ago", ago(at.0, now))).unwrap_or_default()
-}
-
-fn idle(listed: &ListedRunView) -> String {
-    let idle = listed.load.and_then(|load| load.idle_seconds);
-    idle.map(|seconds| Span(Duration::from_secs(seconds)).to_string()).unwrap_or_default()
-}
-
-fn cpu(listed: &ListedRunView) -> String {
-    let cpu = listed.load.and_then(|load| load.cpu_percent);
-    cpu.map(|percent| format!("{percent}%")).unwrap_or_default()
-}
-
-fn memory(listed: &ListedRunView) -> String {
-    listed.load.map(|load| bytes(load.memory_bytes)).unwrap_or_default()
-}
-
-/// What it does, or how it ended.
-fn note(run: &RunView) -> String {
-    if let Some(why) = &run.stopping {
-        return why.clone();
-    }
-    if run.ended_at.is_some() {
-        let reason = run.reason.map(|reason| reason.to_string());
-        let said = reason.into_iter().chain(run.detail.clone());
-        return said.collect::<Vec<_>>().join(": ");
-    }
-    let percent = run.percent.map(|percent| format!("{percent}%"));
-    percent.into_iter().chain(run.activity.clone()).collect::<Vec<_>>().join(" ")
 }

@@ -9,10 +9,12 @@ use clap::Args;
 use fleet_api::verbs::run_logs::{Answer, End, Piece, Request, Stream};
 use fleet_core::event::AgentEvent;
 use fleet_core::problem::{Code, Problem};
+use fleet_core::run::RunState;
+use fleet_core::text::escaped_lines;
 
 use super::Context;
 use crate::Done;
-use crate::output::{Stdout, dim, paint_status, print};
+use crate::output::{Stdout, dim, pager, paint_status, print};
 use render::Renderer;
 
 /// Show what the agent of a run says and does
@@ -20,13 +22,14 @@ use render::Renderer;
 /// Works while the agent runs and afterwards. What agents print is made safe for your terminal; with --raw it comes
 /// byte for byte. The middle of very long logs is left out, and a line says so.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(alias = "log", after_help = EXAMPLES)]
 #[command(display_order = 100)]
 pub(crate) struct Logs {
     /// The run: its id, the id of its task, or its branch
     id: String,
     /// Last N lines
-    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
+    #[arg(short = 'n', long, alias = "limit", value_name = "N")]
+    #[arg(value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     lines: Option<u32>,
     /// Keep showing what comes, until the run ends
     #[arg(short, long)]
@@ -54,6 +57,9 @@ impl Logs {
             return Err(Problem::new(Code::Usage, "raw bytes are not JSON")
                 .hint("leave out --raw for one JSON object per entry, or --json for the bytes"));
         }
+        if self.follow {
+            pager::off();
+        }
         let stream = if self.stderr { Stream::Err } else { Stream::Out };
         let mut request = Request {
             id: self.id.clone(),
@@ -80,12 +86,45 @@ impl Logs {
         if last.is_empty {
             context.output.note("the agent has printed nothing");
         }
-        if last.has_errors && !self.stderr && !self.raw {
-            context.output.note(&dim(&format!("`fleet logs {} --stderr` shows standard error", self.id)));
+        lines.finish()?;
+        if last.has_errors && !self.stderr && !self.raw && !context.output.is_json() {
+            self.tell_errors(context, last.end).await?;
+        }
+        if last.end == Some(End::Asked) {
+            context.output.note(&dim(&format!("`fleet prompt {} \"…\"` answers it", self.id)));
         }
         if let Some(end) = last.end.filter(|_| self.follow) {
             context.output.note(&ending(end));
         }
+        Ok(())
+    }
+}
+
+/// As many lines of standard error say what went wrong.
+const STDERR_LINES: u32 = 5;
+
+impl Logs {
+    /// The end of standard error, for somebody who may not know that there is more.
+    async fn tell_errors(&self, context: &Context, end: Option<End>) -> Done {
+        if end.is_some_and(|end| !matches!(end, End::Ended(RunState::Succeeded) | End::Asked)) {
+            let request = Request {
+                id: self.id.clone(),
+                attempt: self.attempt,
+                stream: Stream::Err,
+                raw: true,
+                last_lines: Some(STDERR_LINES),
+                ..Request::default()
+            };
+            let page = context.call(request).await?;
+            let bytes = page.pieces.iter().filter_map(|piece| match piece {
+                Piece::Bytes(bytes) => Some(bytes.0.as_slice()),
+                Piece::Gap(_) => None,
+            });
+            let text = bytes.map(String::from_utf8_lossy).collect::<String>();
+            let lines = escaped_lines(text.trim_end()).replace('\n', "\n  ");
+            context.output.note(&format!("{}\n  {lines}", dim("standard error ends with:")));
+        }
+        context.output.note(&dim(&format!("`fleet logs {} --stderr` shows standard error", self.id)));
         Ok(())
     }
 }
@@ -106,6 +145,7 @@ fn show(page: &Answer, lines: &mut Lines) -> Done {
 fn ending(end: End) -> String {
     match end {
         End::Ended(state) => format!("{} {}", dim("the run has ended:"), paint_status(state.as_str())),
+        End::Asked => format!("{} {}", dim("the run has ended:"), paint_status("waiting for your answer")),
         End::Deserted => "this run lost its keeper; `fleet start` starts a runner that repairs it".to_owned(),
     }
 }
@@ -147,6 +187,13 @@ impl Lines {
                 Ok(())
             }
         }
+    }
+
+    /// Nothing more is read: what looked like the beginning of a report is shown.
+    fn finish(&mut self) -> Done {
+        let Form::People(renderer) = &mut self.form else { return Ok(()) };
+        let rest = renderer.rest();
+        if rest.is_empty() { Ok(()) } else { print(&rest.join("\n")) }
     }
 
     /// The end was reached once: what was held back is shown, and from now on everything.

@@ -16,7 +16,7 @@ use fleet_engine::{Engine, Start};
 
 use crate::Done;
 use crate::cli::{Cli, Global, When};
-use crate::output::{Output, choose_color, dim};
+use crate::output::{Output, choose_color, dim, pager};
 
 /// A command that is nothing but a request: its help, its name with its verb, and what becomes of the answer. `shows` takes a
 /// function that makes it a text for people, `then` one that does more with it.
@@ -140,6 +140,9 @@ impl Invocation {
     fn in_context(&self, command: InContext) -> Done {
         let context =
             Context { engine: engine(&self.global)?, output: self.output, command: self.command.clone() };
+        if PAGED.contains(&self.command.as_str()) && !self.global.no_pager && !self.output.is_json() {
+            page(&context.engine);
+        }
         // One thread is enough for a command; a second one writes when there is something to write.
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -149,6 +152,29 @@ impl Invocation {
         // Work in the background is such that it may be cut off; a command that is done does not wait for it.
         runtime.shutdown_background();
         done
+    }
+}
+
+/// Commands whose output may be longer than a screen.
+const PAGED: &[&str] = &[
+    "fleet config show",
+    "fleet diff",
+    "fleet events",
+    "fleet list",
+    "fleet logs",
+    "fleet review",
+    "fleet show",
+    "fleet task list",
+    "fleet task show",
+    "fleet verbs",
+    "fleet why",
+    "fleet workflow show",
+];
+
+/// A broken configuration is reported by the command that needs it, not here.
+fn page(engine: &Engine) {
+    if let Ok(config) = engine.config() {
+        pager::begin(&config.general().pager, engine.environment());
     }
 }
 

@@ -8,7 +8,7 @@ use super::Context;
 use crate::Done;
 use crate::output::{Column, ago, arrows, columns, cost, dim, strong, table, warn};
 
-/// Review recent work: what was done, whether it can be merged, what to do next
+/// Review recent work: what was done, whether it can be merged
 ///
 /// Every task that is done or failed is judged by what was seen, not by what its agent says: `mergeable`, `conflicting`
 /// (with the current commit), `doubtful` (claims and git differ, or one of its tests failed), `landed`, `unchanged`,
@@ -40,24 +40,31 @@ impl Review {
 fn render(found: &Answer, now: Millis) -> String {
     let column = columns(&found.reviews);
     let rows = table(vec![
-        column("TASK", &|review| review.task.to_string()),
+        column("ID", &|review| review.task.short().to_owned()),
         column("VERDICT", &|review| review.verdict.to_string()).painted(paint),
         Column::new("ENDED", found.reviews.iter().map(|review| ended(review, now))).painted(dim).spare(),
+        column("BRANCH", &|review| review.branch.clone().unwrap_or_default()).naming(),
         column("TITLE", &|review| review.title.clone()).giving_way(),
         column("FILES", &|review| number(review.file_count)),
         column("AGENT", &|review| review.agent.clone()).giving_way().spare(),
         column("COST", &|review| cost(review.micro_usd)).spare(),
     ]);
-    let next: Vec<String> = found.reviews.iter().filter_map(advice).collect();
+    let is_mergeable = |review: &Reviewed| review.verdict == ReviewVerdict::Mergeable;
+    let merge = found.reviews.iter().any(is_mergeable).then(|| arrows(&[MERGE.to_owned()]));
+    let next: Vec<String> = found.reviews.iter().filter_map(advice).chain(merge).collect();
     if next.is_empty() { rows } else { format!("{rows}\n\n{}", next.join("\n")) }
 }
 
-/// What does not fit together, and the first thing to do; what has landed needs neither.
+const MERGE: &str = "mergeable: `fleet diff BRANCH` shows the changes of one, `git merge BRANCH` merges it";
+
+/// What does not fit together, and the first thing to do. What can be merged gets one line for all.
 fn advice(review: &Reviewed) -> Option<String> {
-    if review.verdict == ReviewVerdict::Landed {
+    let is_fine =
+        matches!(review.verdict, ReviewVerdict::Landed | ReviewVerdict::Mergeable | ReviewVerdict::Unchanged);
+    if is_fine && review.remarks.is_empty() {
         return None;
     }
-    let mut lines = vec![format!("{}  {}", strong(review.task.as_str()), escaped(&review.title))];
+    let mut lines = vec![format!("{}  {}", strong(review.task.short()), escaped(&review.title))];
     let odd = review.remarks.iter().map(|remark| warn(&escaped(remark)));
     let conflicts = (!review.conflicts.is_empty())
         .then(|| warn(&format!("cannot be merged: {}", escaped(&review.conflicts.join(", ")))));

@@ -5,7 +5,7 @@ use fleet_api::verbs::setup_list::{self, Status};
 use super::Context;
 use crate::output::{columns, dim, table};
 
-/// Register codefleet's tool server with claude, codex, gemini or opencode
+/// Register codefleet with claude, codex, gemini or opencode
 ///
 /// Writes into the settings of that program that it starts `fleet mcp` as the tool server `codefleet`, shows what changes,
 /// and leaves everything else in the file as it is. Without a name, lists the programs and whether they have it.

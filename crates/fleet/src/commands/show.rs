@@ -3,6 +3,7 @@ pub(crate) mod result;
 use fleet_api::Moment;
 use fleet_api::verbs::run_show::{Answer, StoredFile};
 use fleet_api::views::{EventView, Load, RunView};
+use fleet_core::outcome::ResultStatus;
 use fleet_core::run::RunReport;
 use fleet_core::text::{escaped, escaped_lines};
 use fleet_core::time::Millis;
@@ -62,7 +63,7 @@ fn about(shown: &Answer, now: Millis) -> String {
         moment.map(|at| format!("{} ({} ago)", clock::local(at.0), ago(at.0, now))).unwrap_or_default()
     };
     fields(&[
-        ("state", state(run, now)),
+        ("state", state(shown, now)),
         ("why", why(run)),
         ("declared", shown.report.as_ref().map(declared).unwrap_or_default()),
         ("task", task),
@@ -71,6 +72,7 @@ fn about(shown: &Answer, now: Millis) -> String {
         ("project", escaped(&shown.project_name).into_owned()),
         ("branch", text(&run.branch)),
         ("base", text(&run.base)),
+        ("starts from", escaped(&shown.starts_from.join(", ")).into_owned()),
         ("workspace", text(&run.workspace)),
         ("agent", escaped(&agent).into_owned()),
         ("runner", escaped(&run.runner).into_owned()),
@@ -83,9 +85,13 @@ fn about(shown: &Answer, now: Millis) -> String {
     ])
 }
 
-fn state(run: &RunView, now: Millis) -> String {
+fn state(shown: &Answer, now: Millis) -> String {
+    let run = &shown.run;
     let span = if run.ended_at.is_some() { "after" } else { "for" };
-    format!("{} {span} {}", paint_status(run.state.as_str()), list::elapsed(run, now))
+    let is_asked =
+        shown.result.as_ref().is_some_and(|result| result["status"] == ResultStatus::Asked.as_str());
+    let state = if is_asked { "asked a question" } else { run.state.as_str() };
+    format!("{} {span} {}", paint_status(state), list::elapsed(run, now))
 }
 
 fn why(run: &RunView) -> String {

@@ -1,13 +1,15 @@
+use std::collections::BTreeSet;
+
 use clap::Args;
 use fleet_api::verbs::runner_missing::Unattended;
-use fleet_api::verbs::runner_status::{Answer, Request};
+use fleet_api::verbs::runner_status::{Answer, NeedsYou, Request};
 use fleet_core::text::escaped;
 
 use super::Context;
 use crate::Done;
-use crate::output::{ago, count, dim, money, strong, until, warn};
+use crate::output::{Column, ago, arrows, count, dim, money, paint_status, strong, table, until, warn};
 
-/// Show runners, running and ready tasks, pauses and spending
+/// Show what needs you, runners, counts, pauses and spending
 #[derive(Debug, Args)]
 #[command(display_order = 230)]
 pub(crate) struct Status {}
@@ -58,6 +60,7 @@ fn said(status: &Answer, unattended: Option<Unattended>, context: &Context) -> S
         let left = until(pause.until.0, context.engine.now());
         lines.push(format!("{} is paused and continues {left}: {}", pause.account, escaped(&pause.why)));
     }
+    lines.extend(needs_you(status));
     for warning in &status.warnings {
         lines.push(warn(&format!("! {}: {}", warning.run, escaped(&warning.text))));
     }
@@ -69,6 +72,32 @@ fn said(status: &Answer, unattended: Option<Unattended>, context: &Context) -> S
         lines.push(dim(&format!("log: {}", status.log)));
     }
     lines.join("\n")
+}
+
+/// What does not continue without a person, and what to do about it.
+fn needs_you(status: &Answer) -> Vec<String> {
+    if status.needs_you.is_empty() {
+        return Vec::new();
+    }
+    let cells = |cell: fn(&NeedsYou) -> String| status.needs_you.iter().map(cell).collect::<Vec<_>>();
+    let rows = table(vec![
+        Column::new("ID", cells(|one| one.task.short().to_owned())),
+        Column::new("BRANCH", cells(|one| one.branch.clone())).naming(),
+        Column::new("STATUS", cells(|one| one.status.clone())).painted(paint_status),
+        Column::new("WHY", cells(|one| one.why.clone())).giving_way(),
+    ]);
+    let next: BTreeSet<String> = status.needs_you.iter().map(next).collect();
+    let mut lines = vec![String::new(), strong("needs you"), rows, arrows(&Vec::from_iter(next))];
+    if status.needs_you_more {
+        lines.push(dim("there are more: `fleet task list -A --status failed,waiting`"));
+    }
+    lines.push(String::new());
+    lines
+}
+
+/// The same advice for all of a kind.
+fn next(one: &NeedsYou) -> String {
+    one.next.replace(one.task.as_str(), "ID")
 }
 
 /// What is said instead of runners; nothing where a note has said it already.

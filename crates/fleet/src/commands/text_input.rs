@@ -59,8 +59,10 @@ fn stdin_bytes() -> Outcome<Vec<u8>> {
 
 fn file_bytes(path: &Path) -> Outcome<Vec<u8>> {
     let name = path.display().to_string();
-    let file = std::fs::File::open(path)
-        .map_err(|error| Problem::new(Code::Io, format!("cannot read {name}: {error}")))?;
+    let file = std::fs::File::open(path).map_err(|error| {
+        Problem::new(Code::Io, format!("cannot read {name}: {error}"))
+            .hint("check the path, counted from the current directory; `-` reads standard input")
+    })?;
     read_all(file, &name)
 }
 

@@ -11,7 +11,7 @@ use super::consent::insist;
 use crate::Done;
 use crate::output::{ago, columns, count, dim, strong, table, value};
 
-/// Approve what this repository requests: commands, settings, files for agents
+/// Approve what this repository requests: commands, settings
 ///
 /// A repository can bring commands (`workspaces.setup` in `.fleet/config.toml`), settings that cost you more (an
 /// agent, higher limits, copies of your files), templates of prompts, and files that agents act on by themselves, such

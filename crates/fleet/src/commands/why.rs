@@ -5,7 +5,7 @@ use fleet_core::time::Millis;
 use crate::output::{arrows, dim, fields, paint_status, strong, until};
 
 command! {
-    /// Explain the status of a task: what happened, the evidence, what comes next
+    /// Explain a task: what happened, the evidence, what comes next
     #[command(after_help = EXAMPLES)]
     #[command(display_order = 90)]
     Why(why) shows render

@@ -1,6 +1,6 @@
 //! What is said at the end: what to do with what was done, and what to do about what was not.
 
-use fleet_api::verbs::run_result;
+use fleet_api::verbs::{run_result, why};
 use fleet_api::views::{Followed, Launched};
 use fleet_core::id::BatchId;
 use fleet_core::problem::{Code, Problem};
@@ -20,7 +20,10 @@ const NAMED: usize = 5;
 /// Says how it ended: as JSON the final state of all tasks, else what to do next. A task that is not done is a problem.
 pub(crate) async fn conclude(context: &Context, batch: Option<BatchId>, watched: Watched) -> Done {
     let Watched { tasks, deleted, end } = watched;
-    let problem = problem(batch, &tasks, deleted);
+    let problem = match tasks.as_slice() {
+        [one] if one.task.state == TaskState::Waiting => Some(asked(context, one).await),
+        _ => problem(batch, &tasks, deleted),
+    };
     let launched = Launched { batch, tasks };
     if context.output.is_json() {
         print_json(&launched)?;
@@ -37,6 +40,13 @@ pub(crate) async fn conclude(context: &Context, batch: Option<BatchId>, watched:
     }
     context.output.note(&dim(&advice(&launched.tasks)));
     Ok(())
+}
+
+/// The question of an agent, and how to answer it.
+async fn asked(context: &Context, one: &Followed) -> Problem {
+    let problem = alone(one);
+    let Ok(why) = context.call(why::Request { id: one.task.id.to_string() }).await else { return problem };
+    Problem { message: format!("{} waits for you: {}", one.branch(), why.what.trim_end()), ..problem }
 }
 
 /// What a task that only looks has found is its answer.
@@ -64,6 +74,13 @@ pub(super) fn advice(tasks: &[Followed]) -> String {
             let branch = escaped(&branch);
             format!("`fleet diff {branch}` shows what changed, `git merge {branch}` merges it")
         }
+        several if several.iter().all(|one| one.task.read_only) => {
+            format!("{} done: `fleet show ID` shows what each found", count(several.len(), "task"))
+        }
+        several if several.iter().all(|one| one.task.title == several[0].task.title) => format!(
+            "{} done: `fleet diff BRANCH` shows the changes of one, `fleet keep BRANCH` keeps it and drops the others",
+            count(several.len(), "task")
+        ),
         several => format!(
             "{} done: `fleet diff BRANCH` shows the changes of one, `git merge BRANCH` merges them",
             count(several.len(), "task")
@@ -87,8 +104,9 @@ pub(super) fn problem(batch: Option<BatchId>, tasks: &[Followed], deleted: usize
         (several, _) => {
             let message = format!("{} of {} not done", several.len(), count(tasks.len() + deleted, "task"));
             let named = several.iter().take(NAMED).map(|one| {
-                let id = one.task.id;
-                format!("{}: `fleet why {id}`, `fleet logs {id}`, `fleet resume {id}`", said(one))
+                let name = name(one);
+                let next = if one.task.state == TaskState::Waiting { "prompt" } else { "resume" };
+                format!("{}: `fleet why {name}`, `fleet logs {name}`, `fleet {next} {name}`", said(one))
             });
             let more = several.len().checked_sub(NAMED + 1);
             let more = more.map(|more| format!("and {} more: `fleet task list`", more + 1));
@@ -99,15 +117,21 @@ pub(super) fn problem(batch: Option<BatchId>, tasks: &[Followed], deleted: usize
 }
 
 fn alone(one: &Followed) -> Problem {
-    let id = one.task.id;
+    let name = name(one);
     let problem = Problem::new(Code::RunFailed, said(one));
     let problem = match one.task.state {
+        TaskState::Waiting => return problem.hint(format!("`fleet prompt {name} \"…\"` answers it")),
         TaskState::Held | TaskState::Queued => problem,
-        _ => problem.hint(format!(
-            "`fleet why {id}` explains what happened and what to do, `fleet logs {id}` shows what the agent said"
-        )),
+        _ => problem
+            .hint(format!("`fleet why {name}` explains it, `fleet logs {name}` shows what the agent said")),
     };
-    problem.hint(format!("`fleet resume {id}` resumes it, from the work on its branch"))
+    problem.hint(format!("`fleet resume {name}` resumes it, from the work on its branch"))
+}
+
+/// What people type for it: its branch if they chose one, else the short form of its id.
+fn name(one: &Followed) -> String {
+    let short = || one.task.id.short().to_owned();
+    one.task.branch.as_deref().map_or_else(short, |branch| escaped(branch).into_owned())
 }
 
 /// One task that is not done, and why.

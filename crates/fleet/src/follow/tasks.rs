@@ -71,7 +71,7 @@ impl Subject for Tasks<'_> {
 impl Row for Followed {
     const NOUN: &'static str = "task";
     /// Ids are in every other list, and the agent is known.
-    const OPTIONAL: [&'static str; 2] = ["TASK", "AGENT"];
+    const OPTIONAL: [&'static str; 2] = ["ID", "AGENT"];
 
     fn facts(&self) -> Facts<'_> {
         // Those at work come before those that wait, and these before those that are over.
@@ -104,7 +104,7 @@ impl Row for Followed {
 
     fn columns(cells: &Cells<'_, Self>, now: Millis) -> Vec<Column> {
         vec![
-            cells.column("TASK", &|one| one.task.id.to_string()),
+            cells.column("ID", &|one| one.task.id.short().to_owned()),
             // As wide as the longest state, so that the columns stay where they are.
             cells.column("STATE    ", &|one| words::state(one).to_owned()).painted(words::paint_state),
             cells.column("BRANCH", &|one| one.branch()).naming(),

@@ -119,7 +119,7 @@ fn what_a_task_is_at() {
     let mut of = run(asks.task.id, RunState::Succeeded, Some(NOW));
     of.activity = Some("which one?".to_owned());
     asks.run = Some(RunView::from(&of));
-    assert_eq!(words::activity(&asks, NOW), "the agent asks: which one?");
+    assert_eq!(words::activity(&asks, NOW), "the agent asks you");
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn columns_do_not_come_and_go_with_what_an_agent_says() {
         let lines = fit.lines(&[&running], 60, NOW);
         anstream::adapter::strip_str(&lines[0]).to_string().split_whitespace().next().unwrap().to_owned()
     };
-    assert_eq!(heads("reads"), "TASK");
+    assert_eq!(heads("reads"), "ID");
     assert_eq!(heads("reads a file with a rather long name"), "STATE");
     assert_eq!(heads("reads"), "STATE");
 }

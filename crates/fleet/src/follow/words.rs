@@ -70,17 +70,14 @@ pub(super) fn activity(one: &Followed, now: Millis) -> String {
 /// Why it is not on its way to be done, or why its last run failed.
 pub(super) fn cause(one: &Followed) -> Option<String> {
     if let Some(obstacle) = &one.task.obstacle {
-        let on = obstacle.chain.last().map(ToString::to_string).unwrap_or_default();
-        return Some(format!("waits for {on}, which is {}", obstacle.state));
+        let on = obstacle.chain.last().map(|id| id.short().to_owned()).unwrap_or_default();
+        return Some(format!("after {on} ({})", obstacle.state));
     }
     match (one.task.reason, &one.task.remark) {
         (Some(reason), Some(remark)) => Some(format!("{reason}: {remark}")),
         (Some(reason), None) => Some(reason.to_string()),
         (None, Some(remark)) => Some(remark.clone()),
-        (None, None) if one.task.state == TaskState::Waiting => {
-            let said = one.activity().map(|said| format!(": {said}")).unwrap_or_default();
-            Some(format!("the agent asks{said}"))
-        }
+        (None, None) if one.task.state == TaskState::Waiting => Some("the agent asks you".to_owned()),
         (None, None) => None,
     }
 }

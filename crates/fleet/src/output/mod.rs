@@ -2,6 +2,7 @@
 
 mod amount;
 mod diff;
+pub(crate) mod pager;
 mod setting;
 mod style;
 mod table;
@@ -44,6 +45,11 @@ impl Output {
         Self { json: true }
     }
 
+    /// For people, whatever was asked for.
+    pub(crate) const fn plain() -> Self {
+        Self { json: false }
+    }
+
     pub(crate) const fn is_json(self) -> bool {
         self.json
     }
@@ -72,8 +78,9 @@ impl Output {
 
     /// A remark beside the answer; left out of JSON.
     pub(crate) fn note(self, text: &str) {
-        if !self.json {
-            let _ = writeln!(anstream::stderr(), "{text}");
+        let line = format!("{text}\n");
+        if !self.json && (!std::io::stderr().is_terminal() || pager::write(line.as_bytes()).is_none()) {
+            let _ = write!(anstream::stderr(), "{line}");
         }
     }
 
@@ -133,7 +140,7 @@ pub(crate) struct Stdout;
 
 impl Write for Stdout {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        or_leave(std::io::stdout().lock().write(bytes))
+        or_leave(pager::write(bytes).unwrap_or_else(|| std::io::stdout().lock().write(bytes)))
     }
 
     fn flush(&mut self) -> std::io::Result<()> {

@@ -134,14 +134,18 @@ const NAME: usize = 24;
 /// Names are not cut further than this without need, even where they would stay apart.
 const LEAST_NAME: usize = 16;
 
+/// Names of fields take at least this much room, so that what is shown often looks alike.
+const LEAST_FIELD: usize = 10;
+
 /// Names and values below each other, those without a value left out.
 pub(crate) fn fields(rows: &[(&str, String)]) -> String {
-    let shown = rows.iter().filter(|(_, value)| !value.is_empty());
+    let shown = || rows.iter().filter(|(_, value)| !value.is_empty());
+    let width = shown().map(|(name, _)| name.len()).fold(LEAST_FIELD, usize::max);
     let line = |(name, value): &(&str, String)| {
-        let value = value.replace('\n', &format!("\n{:12}", ""));
-        format!("{}  {value}", super::style::dim(&format!("{name:<10}")))
+        let value = value.replace('\n', &format!("\n{:width$}  ", ""));
+        format!("{}  {value}", super::style::dim(&format!("{name:<width$}")))
     };
-    shown.map(line).collect::<Vec<_>>().join("\n")
+    shown().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Lays out a table for the terminal; columns without content are left out. Into a pipe nothing is ever cut.

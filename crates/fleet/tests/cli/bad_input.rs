@@ -120,7 +120,7 @@ fn fields_that_do_not_take_it() {
         (&["task", "add", "x", "--complexity", "huge"], 2, "invalid-value", "trivial, small"),
         (&["task", "edit", "{a}", "--clear", "title"], 2, "invalid-value", "title"),
         (&["task", "list", "--status", "nope"], 2, "invalid-value", "queued, running"),
-        (&["task", "list", "-n", "0"], 2, "usage", "0 is not in 1..=1000000"),
+        (&["task", "list", "-n", "0"], 2, "usage", "from 1 to 1000000, not 0"),
         (&["task", "list", "--nope"], 2, "usage", "unexpected argument '--nope' found"),
         (&["events", "--since", "-1"], 2, "usage", "-1"),
         (&["events", "--since=-1"], 2, "usage", "-1"),

@@ -93,9 +93,10 @@ fn agents_that_nobody_has_heard_of_are_named_at_once() {
     let world = World::sqlite();
     let set = |key: &str, value: &str| world.fleet.run(&["config", "set", key, value]);
     let output = set("agent", "clade");
-    assert_eq!(output.code, 0, "what describes it may come later");
+    assert_eq!(output.code, 2, "everything would wait for it");
+    assert!(output.stderr.contains("did you mean `claude`?"), "{}", output.stderr);
+    fs::write(world.fleet.home().join("config.toml"), "agent = 'clade'\n").unwrap();
     let warning = "`agent` names the agent `clade`, which is not known; did you mean `claude`?";
-    assert!(output.stderr.contains(warning), "{}", output.stderr);
     assert!(set("fallback", r#"["codex", "nope"]"#).stderr.contains("`nope`"));
     let report = world.fleet.json(&["config", "validate"]);
     assert_eq!(report["problems"], json!([]));

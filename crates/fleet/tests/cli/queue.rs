@@ -19,7 +19,8 @@ impl Transcript {
         writeln!(self.text, "$ fleet {}", line.replace('_', " ")).unwrap();
         let mut said = output.stdout + &output.stderr;
         for (id, name) in &self.names {
-            said = said.replace(id, name);
+            // Lists show the end of an id.
+            said = said.replace(id, name).replace(&id[10..], &name[2..7]);
         }
         let project = world.repo.path().file_name().unwrap().to_str().unwrap();
         let said = timeless(&said.replace(project, "shop"));

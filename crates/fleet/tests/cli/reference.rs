@@ -33,13 +33,12 @@ fn once(page: &str, is_first: bool) -> String {
     format!("{}(and the global options){}", &page[..start], &page[end + LAST.len()..])
 }
 
-/// The names in the section `Commands:` of a help text.
+/// The names of commands in a help text: in one section, or in groups.
 fn commands(page: &str) -> Vec<&str> {
-    let section = page.lines().skip_while(|line| *line != "Commands:").skip(1);
-    section
-        .take_while(|line| !line.is_empty())
+    page.lines()
+        .take_while(|line| *line != "Options:")
         .filter_map(|line| line.strip_prefix("  ")?.split(' ').next())
-        .filter(|name| !name.is_empty() && *name != "help")
+        .filter(|name| name.starts_with(|c: char| c.is_ascii_lowercase()) && *name != "help")
         .collect()
 }
 

@@ -2,6 +2,7 @@
 
 use std::process::{Command, Stdio};
 
+use fleet_testkit::clis::present_or_skip;
 use fleet_testkit::fleet::{Fleet, Output};
 use fleet_testkit::postgres::{self, Database};
 use fleet_testkit::repo::Repo;
@@ -75,19 +76,24 @@ pub(crate) fn json_lines(text: &str) -> Vec<Value> {
 /// Runs a line of shell, with the binary as `$FLEET`, in the surroundings of `fleet`.
 #[track_caller]
 pub(crate) fn shell(fleet: &Fleet, line: &str) -> Output {
-    let own = fleet.command(&[]);
-    let mut command = Command::new("bash");
-    command.args(["-o", "pipefail", "-c", line]).env_clear().stdin(Stdio::null());
-    command.current_dir(own.get_current_dir().unwrap());
-    command.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    command.env("FLEET", own.get_program());
-    let output = command.output().expect("bash can be started");
+    let output = shell_command(fleet, line).output().expect("bash can be started");
     let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
     Output {
         code: output.status.code().unwrap_or(-1),
         stdout: text(output.stdout),
         stderr: text(output.stderr),
     }
+}
+
+/// The same, to be started by the test.
+pub(crate) fn shell_command(fleet: &Fleet, line: &str) -> Command {
+    let own = fleet.command(&[]);
+    let mut command = Command::new("bash");
+    command.args(["-o", "pipefail", "-c", line]).env_clear().stdin(Stdio::null());
+    command.current_dir(own.get_current_dir().unwrap());
+    command.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.env("FLEET", own.get_program());
+    command
 }
 
 /// Whether a program is there; says so when it is not.
@@ -101,12 +107,65 @@ pub(crate) fn has(program: &str) -> bool {
     found
 }
 
+/// The same for a shell, which `cargo xtask test` installs where it can: CI must have it.
+pub(crate) fn has_shell(name: &str) -> bool {
+    let found = if has(name) { Ok(()) } else { Err(format!("there is no {name} here")) };
+    present_or_skip(found).is_some()
+}
+
 /// Other systems have a `script` that takes other options.
 pub(crate) fn can_make_terminals() -> bool {
     if !cfg!(target_os = "linux") {
         eprintln!("skipped: only Linux has the `script` of util-linux");
     }
     cfg!(target_os = "linux") && has("script") && has("stty")
+}
+
+pub(crate) const ESCAPE: char = '\u{1b}';
+
+/// What stands on the terminal in the end; only the sequences that the block uses are understood.
+pub(crate) fn settled(written: &str) -> Vec<String> {
+    let mut lines: Vec<String> = vec![String::new()];
+    let (mut row, mut rest) = (0_usize, written.chars().peekable());
+    let mut at_start = true;
+    while let Some(character) = rest.next() {
+        match character {
+            ESCAPE => {
+                rest.next();
+                let mut number = String::new();
+                let end = loop {
+                    match rest.next().expect("a whole sequence") {
+                        c if c.is_ascii_alphabetic() => break c,
+                        c => number.push(c),
+                    }
+                };
+                match end {
+                    'F' => {
+                        row = row.checked_sub(number.parse().unwrap()).expect("not above the first line");
+                        at_start = true;
+                    }
+                    'J' => lines.truncate(row + 1),
+                    'K' | 'm' => {}
+                    other => panic!("an unexpected sequence: {other}"),
+                }
+            }
+            '\n' => {
+                row += 1;
+                at_start = true;
+                if row == lines.len() {
+                    lines.push(String::new());
+                }
+            }
+            character => {
+                // Every line is written whole, and what was there is erased behind it.
+                if std::mem::take(&mut at_start) {
+                    lines[row].clear();
+                }
+                lines[row].push(character);
+            }
+        }
+    }
+    lines
 }
 
 /// Ages become `1s` and clock times a pattern; columns stay where they are.

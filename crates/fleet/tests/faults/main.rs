@@ -35,6 +35,7 @@ mod matrix;
 mod messages;
 mod offspring;
 mod output;
+mod prior_work;
 mod processes;
 mod relay;
 mod repair;

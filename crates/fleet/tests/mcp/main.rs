@@ -19,3 +19,4 @@ mod stage;
 mod tools;
 mod unattended;
 mod workflows;
+mod workflows_refused;

@@ -48,7 +48,7 @@ fn a_review_that_approves_ends_it() {
     let bench = Bench::new();
     let workflow = bench.succeed(&stages(true));
     assert_eq!(states(&workflow), "write done, review done, refine skipped");
-    assert_eq!(named(&workflow, "refine")["why"], "condition not met: review.approve == false");
+    assert_eq!(named(&workflow, "refine")["why"], "review has no objections");
     let result = bench.fleet.json(&["workflow", "result", "w"]);
     assert_eq!(result["branches"], serde_json::json!([branch(&workflow, "write")]), "where the work is");
     let of_review = bench.fleet.json(&["workflow", "result", "w", "--stage", "review"]);

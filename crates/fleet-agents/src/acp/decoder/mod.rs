@@ -29,12 +29,12 @@ use crate::common::refusal;
 use crate::common::words::{self, one_line};
 
 /// At most this many prompts wait for the end of a turn; further ones are refused until later.
-const MOST_WAITING: usize = 100;
+const MAX_WAITING: usize = 100;
 
 /// Gemini prints this among its words when its mode is set.
 const MODE_REMARK: &str = "[MODE_UPDATE] ";
 
-/// What Qwen Code tells and asks its own clients, and what means nothing to anybody else.
+/// Messages of Qwen Code that are only for its own clients.
 const NOISE: &[&str] = &["craft/drainMidTurnQueue", "qwen/notify/session/mode-update"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,7 +120,7 @@ impl AcpDecoder {
         decoder
     }
 
-    /// For an agent that tells of failures among the words of the model.
+    /// For an agent that reports failures within the text of the model.
     pub(crate) fn with_remarks(mut self) -> Self {
         self.makes_remarks = true;
         self
@@ -306,7 +306,7 @@ impl Decoder for AcpDecoder {
                 self.complaint = Some(said);
             }
         } else if cut {
-            // One that waits for an answer has to get one, or the agent waits for ever.
+            // One that waits for an answer has to get one, or the agent waits forever.
             if let Some(id) = Incoming::asker(line) {
                 self.outbox.refuse(&id.into(), &Error::invalid_request());
             }
@@ -345,7 +345,7 @@ impl Decoder for AcpDecoder {
     }
 
     fn prompt(&mut self, text: &str) -> bool {
-        if self.turn == Turn::Never || self.waiting.len() >= MOST_WAITING {
+        if self.turn == Turn::Never || self.waiting.len() >= MAX_WAITING {
             return false;
         }
         self.waiting.push_back(text.to_owned());

@@ -1,4 +1,4 @@
-//! Opening a session and setting it, before the task is sent.
+//! Opens and configures a session, before the task is sent.
 
 use agent_client_protocol_schema::ProtocolVersion;
 use agent_client_protocol_schema::v1::{
@@ -18,7 +18,7 @@ use crate::common::json::text;
 use crate::common::words;
 
 impl AcpDecoder {
-    /// The protocol is open: now the session.
+    /// The protocol is initialized: opens the session.
     pub(super) fn initialized(&mut self, agent: &InitializeResponse) -> Vec<AgentEvent> {
         if agent.protocol_version != ProtocolVersion::V1 {
             let text = format!("it speaks version {} of the protocol, not 1", agent.protocol_version);
@@ -72,7 +72,7 @@ impl AcpDecoder {
         let (_, setting) = self.settings.swap_remove(index);
         if let Some(error) = refused {
             let failure = failure(error);
-            // A task goes on without the right amount of thought, but not with another model, and not unheld.
+            // A task runs without the wanted effort, but not with another model, and not without its restrictions.
             let kept = match setting {
                 Setting::Model => Some(Reason::BadModel),
                 Setting::Mode if self.wishes.trust == Trust::ReadOnly => Some(Reason::AgentError),

@@ -13,7 +13,7 @@ use crate::harness::{Line, plain};
 use material::{AGENTS, OWN, recordings, shapes};
 
 /// One line may tell of so many things.
-const MOST_EVENTS: usize = 70;
+const MAX_EVENTS: usize = 70;
 /// The longest text of an event, and the last answer.
 const LONGEST_TEXT: usize = 64 * 1024;
 const LONGEST_FINAL: usize = 256 * 1024;
@@ -22,7 +22,7 @@ const LONGEST_LINE: usize = 1024;
 const LONGEST_TROUBLE: usize = 4 * 1024;
 /// The name of a kind, a reason and a stream are texts, too.
 const LONGEST_NAMES: usize = 100;
-const MOST_FILES: usize = 50;
+const MAX_FILES: usize = 50;
 
 /// Everything that a decoder gives.
 #[derive(Debug, Default, PartialEq)]
@@ -69,7 +69,7 @@ fn whole(lines: &[Line]) -> impl Iterator<Item = (Stream, &[u8], bool)> {
 }
 
 fn within(agent: &str, events: &[AgentEvent], line: &str) {
-    assert!(events.len() <= MOST_EVENTS, "{agent}: {} events of {line}", events.len());
+    assert!(events.len() <= MAX_EVENTS, "{agent}: {} events of {line}", events.len());
     for event in events {
         let fits = match event {
             AgentEvent::SessionStarted { session: id } | AgentEvent::Model { model: id } => {
@@ -100,7 +100,7 @@ fn texts(event: &Value) -> usize {
 }
 
 fn few(files: &[String]) -> bool {
-    files.len() <= MOST_FILES && files.iter().all(|file| file.len() <= 4096)
+    files.len() <= MAX_FILES && files.iter().all(|file| file.len() <= 4096)
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn a_pipe_that_somebody_holds_open_is_left_after_a_while() {
     let mut supervision = Supervision::new(Settings::default(), s(0));
     let inputs = vec![(1, Input::Exited(AgentExit::Code(0))), (2, Input::Ended(Work::EndRemaining))];
     assert_eq!(effects(&mut supervision, inputs), [Effect::Start(Work::EndRemaining)]);
-    assert_eq!(supervision.wake_at(), s(2) + DRAIN);
+    assert_eq!(supervision.wake_at(), s(2) + DRAIN_TIMEOUT);
     assert!(matches!(supervision.on(Input::Wake, s(7))[..], [Effect::End(_)]));
 }
 
@@ -124,9 +124,9 @@ fn what_an_agent_says_is_stored_soon_then_once_a_second_and_at_once_when_much_wa
 fn cancellations_beat_releases_and_nothing_beats_the_loss() {
     let all = [order(StopKind::Release), order(StopKind::Cancel), Order::Lost];
     for (earlier, one) in all.iter().enumerate() {
-        assert!(one.beats(None));
+        assert!(one.supersedes(None));
         for (later, other) in all.iter().enumerate() {
-            assert_eq!(other.beats(Some(one)), later > earlier, "{other:?} after {one:?}");
+            assert_eq!(other.supersedes(Some(one)), later > earlier, "{other:?} after {one:?}");
         }
     }
 }

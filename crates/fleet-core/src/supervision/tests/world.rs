@@ -217,7 +217,7 @@ impl World {
             Next::Outside(Happening::Says { events, tokens, kind }) if self.is_alive => {
                 self.pipe.push_back(Piece::Said { events, tokens, kind });
             }
-            Next::Outside(Happening::Order(order)) if order.beats(self.order.as_ref()) => {
+            Next::Outside(Happening::Order(order)) if order.supersedes(self.order.as_ref()) => {
                 self.order = Some(order.clone());
                 self.feed(Input::Order(order));
             }

@@ -22,8 +22,8 @@ pub(super) enum Comparison {
     AtLeast,
 }
 
-/// Deeper than anybody nests; a text made of parentheses must not use up the stack.
-const DEEPEST: usize = 50;
+/// Deeper than real conditions nest; a text made of parentheses must not use up the stack.
+const MAX_DEPTH: usize = 50;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Token<'t> {
@@ -167,7 +167,7 @@ impl<'t> Parser<'t> {
     }
 
     fn not(&mut self, depth: usize) -> Result<Expression, String> {
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             return Err("it is nested too deeply".to_owned());
         }
         if self.takes("not") {

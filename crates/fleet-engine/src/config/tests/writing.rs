@@ -58,7 +58,8 @@ fn every_key_can_be_set_in_a_template_and_taken_out_again() {
     };
     for key in keys::all().rev() {
         let name = key.name_for("my-agent", "cap");
-        let setting = set(&world.user_file(), &name, pick(key.name)).unwrap();
+        let text = if key.kind.lacks_unit(pick(key.name)) { "5s" } else { pick(key.name) };
+        let setting = set(&world.user_file(), &name, text).unwrap();
         assert_eq!(world.load().unwrap().get(&name).unwrap(), setting);
     }
     let config = world.load().unwrap();

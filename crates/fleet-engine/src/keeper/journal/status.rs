@@ -10,7 +10,7 @@ use fleet_core::time::Millis;
 use crate::clock;
 
 /// Agents wait as long as this by themselves; a longer wait is what the provider asked for.
-const OWN_PATIENCE: Duration = Duration::from_secs(30);
+const AGENT_BACKOFF: Duration = Duration::from_secs(30);
 
 #[derive(Default)]
 pub(super) struct AgentStatus {
@@ -18,9 +18,9 @@ pub(super) struct AgentStatus {
     /// The store does not have the session yet. It is not an event, and some agents report it long before anything else.
     pub(super) is_session_new: bool,
     pub(super) question: Option<String>,
-    /// Why there is no sense in waiting for the agent.
+    /// Why waiting for the agent makes no sense.
     pub(super) hopeless: Option<(Reason, String)>,
-    /// Whether the agent has said that it is done, and nobody has asked it for more since.
+    /// Whether the agent has said that it is done, and got no prompt since.
     pub(super) is_over: bool,
     /// Whether anything came from its model, or at least from its provider.
     pub(super) has_begun: bool,
@@ -54,7 +54,7 @@ impl AgentStatus {
                 (self.is_over, self.has_begun) = (false, true);
             }
             AgentEvent::Retry { wait_ms, .. } => {
-                let wait = wait_ms.map(Duration::from_millis).filter(|wait| *wait > OWN_PATIENCE);
+                let wait = wait_ms.map(Duration::from_millis).filter(|wait| *wait > AGENT_BACKOFF);
                 self.retry_at = wait.map(|wait| now.plus(wait));
                 self.has_begun = true;
             }

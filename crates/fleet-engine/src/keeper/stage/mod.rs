@@ -1,7 +1,7 @@
 //! What a keeper does for a task that is a stage of a workflow.
 //!
-//! Owns where the branch of a stage starts, and what its agent is told of the stages before it. Must never write to the
-//! branches of those: they are read.
+//! Owns where the branch of a stage starts, and what its prompt says about the stages before it. Must never write to
+//! the branches of those: they are read.
 
 mod cut;
 mod start;
@@ -14,7 +14,6 @@ use fleet_core::workflow::{Returns, Stage};
 use fleet_host::git::{self, Area, GitError, Oid};
 use fleet_store::ops::{self, PartContext, Upstream};
 
-pub(super) use start::{Joined, Unmerged};
 pub(super) use text::StageText;
 
 use crate::Engine;

@@ -1,69 +1,23 @@
 //! Where the branch of a stage starts: at what the stages that it needs have made, merged in order.
 
 use fleet_core::run::{Ending, Reason};
-use fleet_core::text::escaped;
 use fleet_core::workflow::{OnConflict, Part, Source, sources};
 use fleet_host::git::{self, Area, GitError, Merge, Oid, Paths};
 
 use super::{StageRun, head};
+use crate::keeper::prior_work::{Head, Joined, Unmerged, conflict, failed, merge};
 use crate::problems::chain;
-
-/// At most this many files of a conflict are named.
-const NAMED: usize = 20;
-
-/// What an earlier part left.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Head {
-    pub(super) name: String,
-    pub(super) branch: Option<String>,
-    pub(super) commit: Oid,
-}
-
-/// Something that the agent of the stage still has to merge.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::keeper) struct Unmerged {
-    /// What is not there at all. If it is nobody's, all of it is there, but in these files as git left it.
-    head: Option<Head>,
-    /// Where it conflicts.
-    files: Paths,
-}
-
-/// What there is to start from.
-#[derive(Debug)]
-pub(in crate::keeper) struct Joined {
-    pub(in crate::keeper) commit: Oid,
-    pub(in crate::keeper) of: Vec<Oid>,
-    pub(in crate::keeper) unmerged: Vec<Unmerged>,
-}
 
 impl StageRun {
     /// The commit that the branch starts at, made where several have to be joined. Fails with how the run ends.
     pub(in crate::keeper) fn join(&self, area: &Area) -> Result<Joined, Ending> {
         let heads = self.heads(area).map_err(|error| failed(&error))?;
-        let joined = self.merge(area, &heads).map_err(|error| failed(&error))?;
+        let joined = merge(area, &heads, &self.message(&heads)).map_err(|error| failed(&error))?;
         let joined = joined.ok_or_else(|| unknown("what it starts from"))?;
         match joined.unmerged.first() {
             Some(first) if self.stage.on_conflict != OnConflict::Resolve => Err(conflict(&heads, first)),
             _ => Ok(joined),
         }
-    }
-
-    /// Joins them in order, as far as they go together. Nothing, if there are none.
-    fn merge(&self, area: &Area, heads: &[Head]) -> Result<Option<Joined>, GitError> {
-        let Some((first, others)) = heads.split_first() else { return Ok(None) };
-        let message = self.message(heads);
-        let of = heads.iter().map(|head| head.commit.clone()).collect();
-        let mut joined = Joined { commit: first.commit.clone(), of, unmerged: Vec::new() };
-        for next in others {
-            let both = [joined.commit.clone(), next.commit.clone()];
-            match git::merge_commits(&area.vault, &both, &message)? {
-                Merge::Merged { commit } => joined.commit = commit,
-                Merge::Conflict { files, .. } => {
-                    joined.unmerged.push(Unmerged { head: Some(next.clone()), files });
-                }
-            }
-        }
-        Ok(Some(joined))
     }
 
     /// What has to be merged and is not in `tip` yet.
@@ -88,10 +42,11 @@ impl StageRun {
         Ok(unmerged)
     }
 
-    /// The files in which somebody committed a conflict instead of an answer to it. Those that looked like that before are
-    /// none: they may be about conflicts.
+    /// The files with committed conflict markers. Files that had markers before do not count: they may be about
+    /// conflicts.
     fn marked(&self, area: &Area, tip: &Oid, heads: &[Head]) -> Result<Paths, GitError> {
-        let conflicts = self.merge(area, heads)?.map(|joined| joined.unmerged).unwrap_or_default();
+        let conflicts =
+            merge(area, heads, &self.message(heads))?.map(|joined| joined.unmerged).unwrap_or_default();
         let files: Vec<String> = conflicts.into_iter().flat_map(|unmerged| unmerged.files.listed).collect();
         let mut listed = git::with_markers(&area.vault, tip, &files)?;
         for head in heads {
@@ -105,12 +60,12 @@ impl StageRun {
     pub(crate) fn not_merged(&self, area: &Area, tip: Option<&Oid>) -> Vec<String> {
         let looked = tip.map_or(Ok(Vec::new()), |tip| self.unmerged(area, tip));
         match looked {
-            Ok(unmerged) => unmerged.iter().map(Unmerged::told).collect(),
+            Ok(unmerged) => unmerged.iter().map(Unmerged::described).collect(),
             Err(error) => vec![format!("the branch could not be read: {}", chain(&error))],
         }
     }
 
-    /// Whether a commit is one that somebody else's branch keeps: the base of the workflow, or what a stage before made.
+    /// Whether another branch keeps the commit: the base of the workflow, or what a stage before made.
     pub(crate) fn is_known(&self, area: &Area, commit: &Oid) -> bool {
         let is_it = |head: &Head| head.commit == *commit;
         self.heads(area).is_ok_and(|heads| heads.iter().any(is_it))
@@ -160,50 +115,6 @@ impl StageRun {
     }
 }
 
-fn failed(error: &GitError) -> Ending {
-    Ending::Failed(Reason::WorkspaceFailed, chain(error))
-}
-
 fn unknown(what: &str) -> Ending {
     Ending::Failed(Reason::WorkspaceFailed, format!("{what} is not known"))
-}
-
-/// All before the first that contradicts go together.
-fn conflict(heads: &[Head], first: &Unmerged) -> Ending {
-    let merged = heads.iter().take_while(|head| first.head.as_ref() != Some(head)).map(Head::told);
-    let merged: Vec<String> = merged.collect();
-    let who = first.head.as_ref().map(Head::told).unwrap_or_default();
-    let why = format!("{who} contradicts {}{}", merged.join(", "), first.places());
-    Ending::Failed(Reason::MergeConflict, why)
-}
-
-impl Head {
-    /// Its name, in words.
-    pub(super) fn told(&self) -> String {
-        match &self.branch {
-            Some(branch) => format!("{} (branch `{}`)", self.name, escaped(branch)),
-            None => format!("{} ({})", self.name, self.commit),
-        }
-    }
-}
-
-impl Unmerged {
-    /// What is to be done, in a few words.
-    pub(in crate::keeper) fn told(&self) -> String {
-        match &self.head {
-            Some(head) => format!("{}: `git merge {}`{}", head.told(), head.commit, self.places()),
-            None => format!("resolve what is left between conflict markers{}", self.places()),
-        }
-    }
-
-    /// Where it contradicts, in words that go on.
-    fn places(&self) -> String {
-        let names: Vec<_> = self.files.listed.iter().take(NAMED).map(|path| escaped(path)).collect();
-        let more = self.files.total.saturating_sub(names.len() as u64);
-        match (names.is_empty(), more) {
-            (true, _) => String::new(),
-            (false, 0) => format!(" in {}", names.join(", ")),
-            (false, more) => format!(" in {} and {more} more", names.join(", ")),
-        }
-    }
 }

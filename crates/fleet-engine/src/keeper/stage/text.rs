@@ -10,14 +10,15 @@ use fleet_host::git::{Area, GitError};
 use fleet_store::ops::Upstream;
 
 use super::values::{self, Value, status};
-use super::{StageRun, Unmerged, base, head};
+use super::{StageRun, base, head};
+use crate::keeper::prior_work::Unmerged;
 
 /// At most this much of what others did. What the author of the workflow wrote is there in full, and bounded before
 /// anything starts.
-const LONGEST: usize = 384 * 1024;
+const MAX_PROMPT_BYTES: usize = 384 * 1024;
 /// At most this many parts are listed.
 const LISTED: usize = 100;
-/// What stands in the place of what is too long even in its shortest form.
+/// The text in place of a value that is too long even in its shortest form.
 const LEFT_OUT: &str = "[left out: too long]";
 /// The reason of a failure is cut after this many bytes.
 const LONGEST_DETAIL: usize = 500;
@@ -27,7 +28,7 @@ const LONGEST_DETAIL: usize = 500;
 pub(in crate::keeper) struct StageText {
     pub(in crate::keeper) text: String,
     pub(in crate::keeper) returns: Returns,
-    /// Those about whom a verdict can be, by name.
+    /// The stages that a verdict can name.
     pub(in crate::keeper) names: Vec<String>,
 }
 
@@ -67,7 +68,7 @@ impl StageRun {
         let upstream = &self.around.upstream;
         let mut lines = Vec::new();
         for part in upstream.iter().take(LISTED) {
-            lines.push(format!("\n- {}: {}{}", part.name, told(area, part)?, reason(part, mark)));
+            lines.push(format!("\n- {}: {}{}", part.name, described(area, part)?, reason(part, mark)));
         }
         if lines.is_empty() {
             return Ok(String::new());
@@ -88,7 +89,8 @@ fn merges(unmerged: &[Unmerged]) -> String {
     if unmerged.is_empty() {
         return String::new();
     }
-    let lines: Vec<String> = unmerged.iter().map(|unmerged| format!("\n- {}", unmerged.told())).collect();
+    let lines: Vec<String> =
+        unmerged.iter().map(|unmerged| format!("\n- {}", unmerged.described())).collect();
     format!(
         "Your branch starts from what several stages made, and not all of it goes together. Before anything else, \
          merge these into your branch, one after the other, resolve the conflicts so that what both sides meant \
@@ -108,7 +110,7 @@ fn reason(part: &Upstream, mark: &str) -> String {
 }
 
 /// What a part left, in a line.
-fn told(area: &Area, part: &Upstream) -> Result<String, GitError> {
+fn described(area: &Area, part: &Upstream) -> Result<String, GitError> {
     let told = status(part);
     let (Some(run), Some(base), Some(head)) = (&part.run, base(part), head(area, part)?) else {
         return Ok(told);
@@ -123,14 +125,14 @@ fn told(area: &Area, part: &Upstream) -> Result<String, GitError> {
 
 /// Fills the template, with less of what others did if all of it would be too much.
 fn filled(template: &str, mark: &str, values: &BTreeMap<String, Value>) -> String {
-    let mut most = values::MOST;
+    let mut most = values::MAX_BYTES;
     loop {
         let texts: BTreeMap<&str, (String, bool)> = values
             .iter()
             .map(|(name, value)| (name.as_str(), (value.text(mark, most), value.is_authors())))
             .collect();
         let (text, is_whole) = bounded(template, &texts);
-        if is_whole || most <= values::LEAST {
+        if is_whole || most <= values::MIN_BYTES {
             return text;
         }
         most /= 2;
@@ -139,7 +141,7 @@ fn filled(template: &str, mark: &str, values: &BTreeMap<String, Value>) -> Strin
 
 /// The filled template, and whether all of it is there. A place may stand in it many times: what counts is the whole.
 fn bounded(template: &str, texts: &BTreeMap<&str, (String, bool)>) -> (String, bool) {
-    let (room, is_whole) = (Cell::new(LONGEST), Cell::new(true));
+    let (room, is_whole) = (Cell::new(MAX_PROMPT_BYTES), Cell::new(true));
     let text = fill(template, |name| {
         let (text, is_authors) = texts.get(name)?;
         if *is_authors {

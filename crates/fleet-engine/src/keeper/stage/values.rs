@@ -10,9 +10,9 @@ use super::cut::{cut, patch};
 use super::{StageRun, base, head};
 
 /// A field of a stage is cut after this many bytes.
-pub(super) const MOST: usize = 64 * 1024;
+pub(super) const MAX_BYTES: usize = 64 * 1024;
 /// However many parts a stage has, each gets at least this many bytes.
-pub(super) const LEAST: usize = 256;
+pub(super) const MIN_BYTES: usize = 256;
 
 /// What stands in one place: a text, or one for each part of a stage.
 #[derive(Debug, Default)]
@@ -46,7 +46,7 @@ impl Value {
 
     /// As it is filled in, with so much of every part that all together stay within `most` bytes, more or less.
     pub(super) fn text(&self, mark: &str, most: usize) -> String {
-        let each = (most / self.pieces.len().max(1)).max(LEAST);
+        let each = (most / self.pieces.len().max(1)).max(MIN_BYTES);
         let told = |piece: &Piece| {
             let text =
                 if piece.rest.is_empty() { piece.text.clone() } else { cut(&piece.text, each, &piece.rest) };
@@ -125,7 +125,7 @@ fn field_of(area: &Area, part: &Upstream, field: StageField) -> Result<Option<St
         StageField::Branch => branch().map(|branch| escaped(branch).into_owned()),
         StageField::Worktree => worktree(area, part),
         StageField::Diff => match (base(part), head(area, part)?) {
-            (Some(base), Some(head)) if base != head => Some(patch(area, &base, &head, MOST)?),
+            (Some(base), Some(head)) if base != head => Some(patch(area, &base, &head, MAX_BYTES)?),
             _ => None,
         },
     })
@@ -145,8 +145,8 @@ fn test(test: &TestLine) -> String {
     format!("{} {}{detail}", test.outcome, test.name)
 }
 
-/// Where it works, if that is so. Workspaces are used again: the directory of a run that is over has the files of somebody
-/// else.
+/// Where it works, if that is so. Workspaces are used again: the directory of a run that is over has the files of
+/// another run.
 fn worktree(area: &Area, part: &Upstream) -> Option<String> {
     let run = part.run.as_ref()?;
     let branch = run.branch.as_deref()?;

@@ -22,7 +22,7 @@ use crate::keeper::{Keeper, blocking, internal};
 use crate::{clock, fault};
 
 /// A store that is out of reach is not waited for longer than this when the agent was started.
-const START_PATIENCE: Duration = Duration::from_secs(5);
+const START_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// One process of the agent.
 struct Attempt<'a> {
@@ -49,8 +49,8 @@ impl AgentEnd {
 }
 
 impl Keeper<'_> {
-    /// Starts the agent, follows it, and ends all that it started. An agent that does not have its conversation any more
-    /// begins a new one at once, which is no fault of the task.
+    /// Starts the agent, follows it, and ends all that it started. An agent that does not have its conversation any
+    /// more begins a new one at once: that is not the task's fault.
     pub(in crate::keeper) async fn supervise(&self, prepared: &Prepared, group: LaunchGroup) -> AgentEnd {
         let Some(adapter) = self.agents.find(&self.run.agent) else {
             let why = format!("there is no agent called `{}` here", self.run.agent);
@@ -142,6 +142,6 @@ impl Keeper<'_> {
         let moved = self.call(ops::AdvanceRun { run, attempt, event: RunMove::Start, now });
         // A refusal means that the run is lost, which the lease tells as well; a store that is out of reach is no
         // reason to stop an agent that has just begun.
-        let _ = timeout(START_PATIENCE, moved).await;
+        let _ = timeout(START_TIMEOUT, moved).await;
     }
 }

@@ -19,9 +19,9 @@ use crate::keeper::journal;
 use crate::{agents, clock, closing};
 
 /// At most this many files of the workspace tell whether a silent agent works.
-const MOST_FILES: usize = 20_000;
+const MAX_FILES: usize = 20_000;
 /// The agent goes on while more is asked for, so the answer must not take long.
-const RESERVE_PATIENCE: Duration = Duration::from_secs(5);
+const RESERVE_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(super) enum Ended {
     /// Nothing but this.
@@ -121,7 +121,7 @@ impl Supervisor<'_> {
                 processes: usage.processes,
                 io_bytes: io.bytes,
                 io_calls: io.calls,
-                changed_at: newest_change(&workspace, MOST_FILES).and_then(clock::millis_of),
+                changed_at: newest_change(&workspace, MAX_FILES).and_then(clock::millis_of),
             }
         });
         self.beside(activity, |activity| Ended::Input(Input::Probed(activity)));
@@ -143,7 +143,7 @@ impl Supervisor<'_> {
         let budget = agents::budget(&self.keeper.config);
         let reserved = tokio::spawn(async move {
             let more = ops::ReserveMore { run, attempt, budget: budget?, now: clock::now() };
-            timeout(RESERVE_PATIENCE, store.call(more)).await.ok()?.ok()
+            timeout(RESERVE_TIMEOUT, store.call(more)).await.ok()?.ok()
         });
         self.beside(reserved, |bounds| Ended::Input(Input::Reserved(bounds)));
     }

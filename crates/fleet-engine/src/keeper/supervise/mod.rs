@@ -41,8 +41,8 @@ use crate::clock;
 use effects::Ended;
 use record::RecordReader;
 
-/// A process that waits for a dead disk cannot be killed; nobody waits longer for it than this.
-const KILL_PATIENCE: Duration = Duration::from_secs(20);
+/// A process that waits for a dead disk cannot be killed; the keeper waits no longer for it than this.
+const KILL_TIMEOUT: Duration = Duration::from_secs(20);
 
 pub(super) struct AgentEnd {
     pub(super) exit: AgentExit,
@@ -90,7 +90,7 @@ impl Keeper<'_> {
     }
 
     /// What its tokens cost. Where a bound on money has to hold, a model without a known price costs the most that any
-    /// does: a bound that counts nothing is none.
+    /// does: a limit that counts nothing is not a limit.
     fn pricing(&self) -> Pricing {
         let Terms { prices, model, .. } = &self.terms;
         let fallback = self.use_bounds().micro_usd.and_then(|_| prices.highest());
@@ -102,7 +102,7 @@ impl Keeper<'_> {
             ask: None,
             ask_grace: Duration::ZERO,
             term_grace: self.config.limits().stop_grace,
-            kill_patience: KILL_PATIENCE,
+            kill_patience: KILL_TIMEOUT,
         }
     }
 
@@ -117,7 +117,7 @@ impl Keeper<'_> {
         let cap = self.config.limits().log;
         let path = self.folder.stdout();
         let out = CappedLog::open(&path, cap).map_err(|error| format!("{}: {error}", path.display()))?;
-        let journal = journal.behind(out.position());
+        let journal = journal.after_position(out.position());
         let err = CappedLog::when_written(&self.folder.stderr(), cap);
         for (stream, pipe, log) in [(Stream::Out, started.stdout, out), (Stream::Err, started.stderr, err)] {
             let source = Source { stream, pipe, log, redactor: Redactor::new(secrets.to_vec()) };
@@ -294,7 +294,7 @@ impl Supervisor<'_> {
     fn deliver(&mut self, messages: Vec<Message>) {
         let mut delivered = Vec::new();
         for message in messages {
-            if !self.stdin.is_open() || !self.journal.prompt(&message.spoken()) {
+            if !self.stdin.is_open() || !self.journal.prompt(&message.delivered_text()) {
                 break;
             }
             let words = self.journal.reply();
@@ -305,7 +305,7 @@ impl Supervisor<'_> {
             }
             delivered.push(message.id.seq);
         }
-        self.mailbox.gave(delivered);
+        self.mailbox.mark_delivered(delivered);
     }
 
     /// Leaves receipts for what the agent has shown to have. What is only in its input, or in a queue, is lost when it
@@ -321,7 +321,7 @@ impl Supervisor<'_> {
         self.journal.warn(text, clock::now());
     }
 
-    /// Waits for all that is under way. What is not stored then is told with the end of the run.
+    /// Waits for all that is under way. What is not stored then is stored with the end of the run.
     async fn last_events(&mut self) -> Option<ops::AppendRunEvents> {
         self.until_ended(&[Work::Store]).await;
         let keeper = self.keeper;

@@ -14,9 +14,9 @@ use super::effects::Ended;
 use crate::closing;
 
 /// Saving the work before an agent is stopped may take this long.
-const SAVE_PATIENCE: Duration = Duration::from_secs(5);
+const SAVE_TIMEOUT: Duration = Duration::from_secs(5);
 /// An agent that was asked to stop in its own words has this long to do it.
-const ANSWER_PATIENCE: Duration = Duration::from_secs(2);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Supervisor<'_> {
     /// Begins to stop everything. The work is saved first: an agent that is ending may clean up.
@@ -34,9 +34,9 @@ impl Supervisor<'_> {
             let save = move || closing::save_before_stop(&workspace, run, &folder);
             // A filter of the user's may take its time, but a stop does not wait for that. The work is saved once more
             // when all processes are gone.
-            let _ = timeout(SAVE_PATIENCE, spawn_blocking(save)).await;
+            let _ = timeout(SAVE_TIMEOUT, spawn_blocking(save)).await;
             if is_told {
-                let _ = timeout(ladder.term_grace.min(ANSWER_PATIENCE), exited(&tree.root)).await;
+                let _ = timeout(ladder.term_grace.min(ANSWER_TIMEOUT), exited(&tree.root)).await;
             }
             let _ = spawn_blocking(move || drop(tree.stop(&ladder, &mut || {}))).await;
         });

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 /// Deeper than any answer; what refers to itself ends here.
-const DEEPEST: usize = 12;
+const MAX_DEPTH: usize = 12;
 
 /// At least one value, if the schema allows any.
 pub(super) fn samples(schema: &Value) -> Vec<Value> {
@@ -16,7 +16,7 @@ struct Samples<'s> {
 
 impl Samples<'_> {
     fn of(&self, schema: &Value, depth: usize) -> Vec<Value> {
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             return Vec::new();
         }
         if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {

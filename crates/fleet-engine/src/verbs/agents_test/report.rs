@@ -6,20 +6,16 @@ use std::time::Duration;
 use fleet_agents::About;
 use fleet_api::verbs::run_logs::Request;
 use fleet_core::event::AgentEvent;
-use fleet_core::id::TaskId;
 use fleet_core::outcome::RunResult;
-use fleet_core::problem::Outcome;
-use fleet_core::run::{Reason, Run, RunState};
+use fleet_core::run::{Reason, RunState};
 use fleet_core::time::Span;
 use fleet_host::git::{self, DiffColor, DiffStyle, Oid};
-use fleet_store::ops;
 
 use fleet_api::verbs::agents_test::Step;
 use fleet_api::verbs::doctor::Verdict;
 
 use super::{FILE, LINE, step};
-use crate::Engine;
-use crate::keeper::blocking;
+use crate::verbs::prelude::*;
 use crate::verbs::run_logs;
 
 pub(super) struct TestedRun {

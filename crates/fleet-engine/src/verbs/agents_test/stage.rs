@@ -2,12 +2,12 @@
 
 use std::fs;
 
-use fleet_core::problem::Outcome;
 use fleet_core::run::Reason;
 
+use crate::agents;
 use crate::config::{self, Config, ConfigFile, Value};
 use crate::playground::{Contents, Playground};
-use crate::{Engine, agents, problems};
+use crate::verbs::prelude::*;
 
 const CONTENTS: Contents<'_> = Contents {
     name: "test",
@@ -20,9 +20,9 @@ pub(super) fn build(outer: &Engine) -> Outcome<Playground> {
     Playground::build(outer, CONTENTS, configure)
 }
 
-/// The user's settings of agents, and a queue that tries nothing twice: whoever tests wants to hear at once.
+/// The user's settings of agents, and a queue that tries nothing twice: a user who tests wants to know at once.
 fn configure(outer: &Engine, file: &ConfigFile) -> Outcome<()> {
-    // What the repository says in which somebody happens to stand does not matter.
+    // The settings of the current repository do not matter.
     let user = outer.nowhere();
     for (key, text) in of_agents(&user, user.config()?)? {
         config::set(file, &key, &text)?;
@@ -36,7 +36,7 @@ fn configure(outer: &Engine, file: &ConfigFile) -> Outcome<()> {
     let prices = agents::price_file(&user);
     if prices.exists() {
         let into = file.path().with_file_name("prices.toml");
-        fs::copy(&prices, &into).map_err(|error| problems::io(&prices, &error))?;
+        fs::copy(&prices, &into).map_err(problems::at(&prices))?;
     }
     Ok(())
 }

@@ -5,29 +5,26 @@ use std::path::Path;
 use std::time::Duration;
 
 use fleet_core::conflict::Party;
-use fleet_core::id::{ProjectId, TaskId};
-use fleet_core::problem::Outcome;
-use fleet_core::run::Run;
+use fleet_core::id::ProjectId;
 use fleet_core::scope::FileScope;
 use fleet_core::task::{Status, Task, TaskState};
 use fleet_host::git::{self, GitError, Landing, Oid};
-use fleet_store::ops::{self, ListedRun, StatusFilter};
+use fleet_store::ops::{ListedRun, StatusFilter};
 
 use super::{Side, Unseen};
-use crate::keeper::blocking;
 use crate::landing_status::LandingStatus;
 use crate::verbs::elsewhere::Here;
+use crate::verbs::prelude::*;
 use crate::verbs::run_diff;
-use crate::{Engine, problems};
 
 /// At most this many branches are compared, newest first.
-const MOST_BRANCHES: usize = 50;
+const MAX_BRANCHES: usize = 50;
 /// At most this many tasks that have not begun, but say which files they will touch.
-const MOST_CLAIMS: i64 = 150;
-/// Work of other machines is mentioned for so long after its end.
+const MAX_CLAIMS: i64 = 150;
+/// How long after its end work of other machines is mentioned.
 const RECENT: Duration = Duration::from_hours(7 * 24);
 /// At most this many runs are searched for branches that have not landed.
-const LOOKED_THROUGH: i64 = 1_000;
+const MAX_RUNS_SEARCHED: i64 = 1_000;
 
 pub(super) struct Piece {
     pub(super) party: Party,
@@ -93,11 +90,10 @@ async fn claims(
     about: &BTreeSet<TaskId>,
 ) -> Outcome<(BTreeMap<TaskId, Task>, bool)> {
     let mut statuses = StatusFilter::open();
-    // What failed claims nothing until somebody takes it up again.
+    // A failed task claims nothing until it is resumed.
     statuses.0.retain(|status| *status != Status::In(TaskState::Failed));
     let filter = ops::TaskFilter { project: Some(project), ..ops::TaskFilter::default() };
-    let page =
-        engine.call(ops::ListTasks { statuses, filter, limit: MOST_CLAIMS, now: engine.now() }).await?;
+    let page = engine.call(ops::ListTasks { statuses, filter, limit: MAX_CLAIMS, now: engine.now() }).await?;
     let scoped = page.tasks.into_iter().filter(|task| !task.spec.scope.is_empty());
     let mut claims: BTreeMap<TaskId, Task> = scoped.map(|task| (task.id, task)).collect();
     for id in about {
@@ -118,14 +114,14 @@ async fn unlanded(
     about: &BTreeSet<TaskId>,
 ) -> Outcome<(Vec<ListedRun>, Option<Landing>, bool)> {
     let filter = ops::RunFilter { project: Some(project), newest_of_task: true, ..ops::RunFilter::default() };
-    let mut runs = engine.call(ops::ListRuns { filter, limit: LOOKED_THROUGH }).await?;
-    let was_cut = i64::try_from(runs.len()).is_ok_and(|count| count >= LOOKED_THROUGH);
+    let mut runs = engine.call(ops::ListRuns { filter, limit: MAX_RUNS_SEARCHED }).await?;
+    let was_cut = i64::try_from(runs.len()).is_ok_and(|count| count >= MAX_RUNS_SEARCHED);
     let names: BTreeSet<String> = runs.iter().filter_map(|listed| listed.run.branch.clone()).collect();
     let place = repo.to_owned();
     let status = blocking(move || LandingStatus::look(&place, &names)).await?.map_err(problems::git)?;
     let here = Here::of(engine)?;
     runs.retain(|listed| {
-        // Nobody here knows whether that has landed; it is mentioned for a while.
+        // It is unknown here whether that has landed; it is mentioned for a while.
         if !here.has(&listed.run) {
             let is_recent = listed.run.ended_at.is_none_or(|at| engine.now().since(at) < RECENT);
             return listed.task_state.is_some() && (is_recent || about.contains(&listed.run.task));
@@ -138,8 +134,8 @@ async fn unlanded(
     });
     // Those that were asked about come first when not all can be looked at.
     runs.sort_by_key(|listed| !about.contains(&listed.run.task));
-    let more = was_cut || runs.len() > MOST_BRANCHES;
-    runs.truncate(MOST_BRANCHES);
+    let more = was_cut || runs.len() > MAX_BRANCHES;
+    runs.truncate(MAX_BRANCHES);
     Ok((runs, status.landings.into_iter().next(), more))
 }
 

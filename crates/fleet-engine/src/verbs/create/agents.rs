@@ -1,20 +1,19 @@
-//! Whether agents can be started here: told before anything is queued that would wait for ever.
+//! Whether agents can be started here: reported before anything is queued that would wait forever.
 
 use std::collections::BTreeSet;
 
 use fleet_agents::{Adapter, Program};
-use fleet_core::problem::{Code, Outcome, Problem};
 
-use crate::Engine;
 use crate::agents::check_known;
 use crate::runner::able;
 use crate::verbs::doctor::other_agent;
+use crate::verbs::prelude::*;
 
 pub(in crate::verbs) fn check(engine: &Engine, name: &str) -> Outcome<()> {
     check_all(engine, &BTreeSet::from([name]))
 }
 
-/// Refuses agents that nobody here could start, all of them at once.
+/// Refuses agents that cannot be started here, all of them at once.
 pub(super) fn check_all(engine: &Engine, names: &BTreeSet<&str>) -> Outcome<()> {
     let here = able(engine)?;
     let is_here = |name: &str| here.iter().any(|agent| agent.as_str() == name);
@@ -25,8 +24,7 @@ pub(super) fn check_all(engine: &Engine, names: &BTreeSet<&str>) -> Outcome<()> 
     for name in &missing {
         check_known(engine, name)?;
     }
-    let reasons = missing.iter().map(|name| why(engine, name)).collect::<Outcome<Vec<String>>>()?;
-    let mut problem = Problem::new(Code::AgentMissing, reasons.join("; "));
+    let mut problem = Problem::new(Code::AgentMissing, why(engine, &missing)?);
     let (agents, config) = (engine.agents()?, engine.config()?);
     for name in &missing {
         if let Some(about) = agents.find(name).map(Adapter::about) {
@@ -44,11 +42,29 @@ pub(super) fn check_all(engine: &Engine, names: &BTreeSet<&str>) -> Outcome<()> 
     })
 }
 
-fn why(engine: &Engine, name: &str) -> Outcome<String> {
-    let why = match engine.agents()?.find(name).map(Adapter::about).map(|about| about.program) {
-        Some(Program::OnPath(path)) if path.starts_with('/') => format!("{path} is not a program"),
-        Some(Program::OnPath(_) | Program::This) => "its program is not on the PATH".to_owned(),
-        None => "codefleet does not know how to start it".to_owned(),
-    };
-    Ok(format!("no agent `{name}` here: {why}"))
+/// Why they cannot be started, each reason once.
+fn why(engine: &Engine, missing: &[&str]) -> Outcome<String> {
+    let agents = engine.agents()?;
+    let mut not_found = Vec::new();
+    let mut reasons = Vec::new();
+    for name in missing {
+        match agents.find(name).map(|agent| agent.about().program) {
+            Some(Program::OnPath(path)) if path.starts_with('/') => {
+                reasons.push(format!("no agent `{name}` here: {path} is not a program"));
+            }
+            Some(Program::OnPath(_) | Program::This) => not_found.push(format!("`{name}`")),
+            None => reasons.push(format!("no agent `{name}` here: codefleet does not know how to start it")),
+        }
+    }
+    match not_found.as_slice() {
+        [] => {}
+        [name] => reasons.insert(0, format!("no agent {name} here: its program is not on the PATH")),
+        names => {
+            reasons.insert(
+                0,
+                format!("no agents {} here: their programs are not on the PATH", names.join(", ")),
+            );
+        }
+    }
+    Ok(reasons.join("; "))
 }

@@ -1,13 +1,13 @@
 //! Names that are made from prompts, and names that are taken. Pure.
 
-use fleet_core::id::TaskId;
-use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::is_unprintable;
 
-/// A title is read in lists: so many characters at most.
+use crate::verbs::prelude::*;
+
+/// A title is read in lists: at most this many characters.
 const LONGEST_TITLE: usize = 100;
-/// A made name is typed by people: so many words and characters at most.
-const MOST_WORDS: usize = 5;
+/// A made name is typed by people: at most this many words and characters.
+const MAX_WORDS: usize = 5;
 const LONGEST_SLUG: usize = 40;
 
 /// The first line of a prompt that says something, cut.
@@ -34,7 +34,7 @@ pub(in crate::verbs) fn slug(prompt: &str) -> Outcome<String> {
     let title = title(prompt)?.to_lowercase();
     let words = title.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let mut slug = String::new();
-    for word in words.take(MOST_WORDS) {
+    for word in words.take(MAX_WORDS) {
         let dash = usize::from(!slug.is_empty());
         if slug.chars().count() + dash + word.chars().count() > LONGEST_SLUG {
             break;
@@ -64,11 +64,14 @@ pub(super) fn check_apart<'a>(branches: impl Iterator<Item = &'a str>) -> Outcom
     let mut sorted: Vec<&str> = branches.collect();
     sorted.sort_unstable();
     for (at, one) in sorted.iter().enumerate() {
-        // What lies below a name comes after it, but perhaps not at once: `a`, `a-b`, `a/b`.
+        // Names below a name come after it, but perhaps not at once: `a`, `a-b`, `a/b`.
         for other in &sorted[at + 1..] {
             let Some(rest) = other.strip_prefix(one) else { break };
             if rest.is_empty() {
-                return Err(Problem::new(Code::InvalidValue, format!("the branch {one} is named twice")));
+                return Err(Problem::new(Code::InvalidValue, format!("the branch {one} is named twice"))
+                    .hint(
+                        "each prompt needs its own branch; `fleet fanout` gives one prompt to several agents",
+                    ));
             }
             if rest.starts_with('/') {
                 let message = format!("the branches {one} and {other} cannot exist side by side");
@@ -80,14 +83,14 @@ pub(super) fn check_apart<'a>(branches: impl Iterator<Item = &'a str>) -> Outcom
     Ok(())
 }
 
-/// Who has the name of a branch that somebody wants.
+/// The task that has a branch name already.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Holder {
     /// An open task.
     Task(TaskId),
     /// The branch exists, perhaps with the work of a task that did not come to its end.
     Branch(Option<TaskId>),
-    /// It is the branch that somebody works on: checked out, or the one that everything goes to.
+    /// It is the branch of work in progress: checked out, or the one that everything goes to.
     Own,
     /// A branch that it cannot exist beside; a sentence says why.
     Neighbour(String),

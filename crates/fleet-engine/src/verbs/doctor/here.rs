@@ -4,27 +4,23 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use fleet_core::id::{RunId, TaskId};
-use fleet_core::problem::Outcome;
 use fleet_core::task::Task;
 use fleet_host::disk;
 use fleet_host::git::{OccupiedSlot, SlotState};
 use fleet_host::lock::Exclusive;
 use fleet_host::process::Processes;
-use fleet_store::ops;
 
 use crate::home::Home;
-use crate::keeper::blocking;
 use crate::lost_keeper::LostKeeper;
-use crate::runner::{Startable, left_alone, registry, upcoming};
+use crate::runner::{Startable, find_unattended, registry, upcoming};
 use crate::verbs::gc::{area, names};
-use crate::{Engine, clock, problems};
+use crate::verbs::prelude::*;
 use fleet_api::verbs::doctor::{Check, Verdict};
 
 /// A run that was claimed a moment ago has no keeper yet.
 const STARTING: Duration = Duration::from_secs(10);
 /// More than this in the trash is worth a word.
-const MUCH: u64 = 1_000_000_000;
+const LARGE_TRASH_BYTES: u64 = 1_000_000_000;
 /// How many of a kind are named.
 const NAMED: usize = 3;
 
@@ -49,8 +45,7 @@ fn checked(name: &str, outcome: Outcome<Check>) -> Check {
 }
 
 async fn runner(engine: &Engine) -> Outcome<Check> {
-    let home = Home::new(engine.home());
-    let up = registry::up(&home).map_err(|error| problems::io(&home.runners(), &error))?;
+    let up = registry::up(engine.home())?;
     let (old, up): (Vec<_>, Vec<_>) = up.into_iter().partition(|runner| runner.outdated);
     if let (Some(old), true) = (old.first(), up.is_empty()) {
         let detail =
@@ -69,7 +64,7 @@ async fn runner(engine: &Engine) -> Outcome<Check> {
         };
         return Ok(Check::good("runner", format!("{} is up{more}", first.name)));
     }
-    Ok(match left_alone(engine).await? {
+    Ok(match find_unattended(engine).await? {
         None => Check::good("runner", "none is up, and none is needed"),
         Some(tasks) => {
             let detail = format!("tasks are {}, and no runner is up", tasks.state());
@@ -78,9 +73,11 @@ async fn runner(engine: &Engine) -> Outcome<Check> {
     })
 }
 
+const CHECKED_TASKS: i64 = 1_000;
+
 /// What tasks need that is not here. Another machine with the same store may have it.
 async fn waiting(engine: &Engine) -> Outcome<Vec<Check>> {
-    let tasks = upcoming(engine).await?.tasks;
+    let tasks = upcoming(engine, CHECKED_TASKS).await?.tasks;
     let startable = Startable::look(engine, &tasks).await?;
     Ok(missing_agents(&tasks, &startable).into_iter().chain(refused(&startable)).collect())
 }
@@ -156,11 +153,11 @@ fn found(what: &str, names: &[String], hint: &str) -> Option<Check> {
 
 /// Runs that are marked as at work here, or that the store takes for such, and that no process keeps.
 async fn orphans(engine: &Engine) -> Outcome<Vec<String>> {
-    let home = Home::new(engine.home());
+    let home = engine.home();
     let mut orphans = Vec::new();
-    for run in marked(&home)? {
+    for run in marked(home)? {
         let path = home.live_run(run);
-        if !Exclusive::is_held(&path).map_err(|error| problems::io(&path, &error))? && path.exists() {
+        if !Exclusive::is_held(&path).map_err(problems::at(&path))? && path.exists() {
             orphans.push(run.to_string());
         }
     }
@@ -175,12 +172,12 @@ async fn orphans(engine: &Engine) -> Outcome<Vec<String>> {
     Ok(orphans)
 }
 
-/// Runs of which somebody saves the work in the place of a keeper that is gone.
+/// Runs whose keeper is gone and whose work a repair saves.
 async fn repairing(engine: &Engine) -> Outcome<Vec<String>> {
-    let home = Home::new(engine.home());
     let place = engine.place()?;
     let live = engine.call(ops::LiveRuns { place }).await?;
-    let repairing = live.iter().filter(|run| LostKeeper::of(&home, run) == Some(LostKeeper::Repairing));
+    let repairing =
+        live.iter().filter(|run| LostKeeper::of(engine.home(), run) == Some(LostKeeper::Repairing));
     Ok(repairing.map(|run| run.id.to_string()).collect())
 }
 
@@ -195,7 +192,6 @@ async fn is_live(engine: &Engine, id: RunId) -> Outcome<bool> {
 
 /// Processes that carry the mark of a run of this home that has ended and was tidied up.
 async fn processes(engine: &Engine) -> Outcome<Vec<String>> {
-    let home = Home::new(engine.home());
     let place = engine.place()?;
     let carrying = blocking(|| Processes::scan().carrying("FLEET_RUN")).await?;
     let mut left = Vec::new();
@@ -203,7 +199,7 @@ async fn processes(engine: &Engine) -> Outcome<Vec<String>> {
         let Ok(id) = value.parse::<RunId>() else { continue };
         let Some(run) = engine.known_run(id).await?.filter(|run| run.place == place) else { continue };
         // As long as it is marked, its keeper or the next runner sees to them.
-        if !run.state.is_live() && !home.live_run(id).exists() {
+        if !run.state.is_live() && !engine.home().live_run(id).exists() {
             left.extend(pids.iter().map(|pid| format!("{pid} of {id}")));
         }
     }
@@ -217,9 +213,9 @@ struct Slots {
     occupied: Vec<String>,
 }
 
-/// Worktrees that belong to runs which are over, and that nobody will give back.
+/// Worktrees of finished runs that were never given back.
 async fn slots(engine: &Engine) -> Outcome<Slots> {
-    let home = Home::new(engine.home());
+    let home = engine.home();
     let mut found = Slots::default();
     for project in engine.projects_here().await? {
         let area = area(engine, &project)?;
@@ -253,14 +249,14 @@ fn in_words(slot: &OccupiedSlot) -> String {
 }
 
 async fn trash(engine: &Engine) -> Outcome<Check> {
-    let trash = Home::new(engine.home()).trash();
+    let trash = engine.home().trash();
     let used = blocking(move || disk::usage(&trash)).await?;
     // The folder itself is always there.
     if used.files <= 1 {
         return Ok(Check::good("trash", "empty"));
     }
     let said = format!("{} MB in {} files", used.bytes / 1_000_000, used.files - 1);
-    Ok(if used.bytes > MUCH {
+    Ok(if used.bytes > LARGE_TRASH_BYTES {
         Check::warning("trash", said, "`fleet gc` removes it in the background, and so does a runner")
     } else {
         Check::good("trash", said)

@@ -2,14 +2,12 @@
 
 use std::path::PathBuf;
 
-use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::project::Project;
 use fleet_host::git;
 
-use crate::Engine;
-use crate::home::Home;
-use crate::keeper::blocking;
 use fleet_api::verbs::doctor::Check;
+
+use crate::verbs::prelude::*;
 
 pub(super) async fn checks(engine: &Engine) -> Vec<Check> {
     match look(engine).await {
@@ -25,7 +23,7 @@ pub(super) async fn checks(engine: &Engine) -> Vec<Check> {
 
 /// How many there are, and what is wrong with them.
 async fn look(engine: &Engine) -> Outcome<(usize, Vec<Check>)> {
-    let home = Home::new(engine.home());
+    let home = engine.home();
     let (mut number, mut bad) = (0, Vec::new());
     for project in engine.projects().await? {
         let (repo, vault) = (PathBuf::from(&project.common_dir), home.vault(&project.common_dir));

@@ -5,19 +5,17 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use fleet_api::verbs::gc::{Item, Kind};
-use fleet_core::problem::Outcome;
 use fleet_core::project::Project;
 use fleet_host::git::{Area, Slot, SlotState};
 use fleet_host::lock::Exclusive;
 
 use super::{Action, Found, Search};
-use crate::home::Home;
-use crate::keeper::{blocking, checkout};
-use crate::{Engine, problems};
+use crate::keeper::checkout;
+use crate::verbs::prelude::*;
 
 /// What was moved aside and is still there.
 pub(super) async fn trash(engine: &Engine, search: Search) -> Outcome<Option<Found>> {
-    let trash = Home::new(engine.home()).trash();
+    let trash = engine.home().trash();
     let count = names(&trash)?.len();
     if count == 0 {
         return Ok(None);
@@ -28,7 +26,7 @@ pub(super) async fn trash(engine: &Engine, search: Search) -> Outcome<Option<Fou
     Ok(Some(Found { item, action: Action::Sweep }))
 }
 
-/// Worktrees that nobody uses: of repositories that are gone, and more than the pool keeps.
+/// Worktrees that are not in use: of repositories that are gone, and more than the pool keeps.
 pub(super) async fn worktrees(engine: &Engine, search: Search) -> Outcome<Vec<Found>> {
     let mut items = Vec::new();
     for project in engine.projects_here().await? {
@@ -55,14 +53,14 @@ pub(super) async fn worktrees(engine: &Engine, search: Search) -> Outcome<Vec<Fo
 pub(crate) fn area(engine: &Engine, project: &Project) -> Outcome<Area> {
     let here = engine.at(checkout(project)).and_then(|here| here.config().cloned());
     let config = here.or_else(|_| engine.nowhere().config().cloned())?;
-    Ok(Home::new(engine.home()).area(project, &config))
+    Ok(engine.home().area(project, &config))
 }
 
 /// Files of runners that are gone. Those of ports are removed by the next one who wants ports.
 pub(super) fn files(engine: &Engine) -> Outcome<Option<Found>> {
     let mut stale = Vec::new();
-    for path in names(&Home::new(engine.home()).runners())? {
-        if !Exclusive::is_held(&path).map_err(|error| problems::io(&path, &error))? {
+    for path in names(&engine.home().runners())? {
+        if !Exclusive::is_held(&path).map_err(problems::at(&path))? {
             stale.push(path);
         }
     }
@@ -80,6 +78,6 @@ pub(in crate::verbs) fn names(folder: &Path) -> Outcome<Vec<PathBuf>> {
     match fs::read_dir(folder) {
         Ok(entries) => Ok(entries.flatten().map(|entry| entry.path()).collect()),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
-        Err(error) => Err(problems::io(folder, &error)),
+        Err(error) => Err(problems::at(folder)(error)),
     }
 }

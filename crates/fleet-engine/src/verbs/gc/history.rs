@@ -6,21 +6,16 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use fleet_api::verbs::gc::{Item, Kind};
-use fleet_core::id::RunId;
-use fleet_core::problem::Outcome;
 use fleet_core::tidy::{self, SnapshotFacts};
-use fleet_core::time::Millis;
 use fleet_host::git::{self, GitError, Landing, Oid, StoredSnapshot};
 
 use super::find::names;
 use super::{Action, Found, Search};
-use crate::home::Home;
-use crate::keeper::blocking;
+use crate::verbs::prelude::*;
 use crate::verbs::project_git::ProjectGit;
-use crate::{Engine, clock, problems};
 
 pub(super) async fn logs(engine: &Engine, search: Search) -> Outcome<Vec<Found>> {
-    let home = Home::new(engine.home());
+    let home = engine.home();
     let mut items = Vec::new();
     for path in names(&home.runs())? {
         let id = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse::<RunId>().ok());
@@ -36,8 +31,8 @@ pub(super) async fn logs(engine: &Engine, search: Search) -> Outcome<Vec<Found>>
     Ok(items)
 }
 
-/// Whether nobody has written to a folder for long; the store need not be asked about the others. A clock that was
-/// wrong at one time must not make a folder young for ever, so a moment in the future says nothing.
+/// Whether a folder has not changed for long; the store need not be asked about the others. A clock that was wrong at
+/// one time must not make a folder young forever, so a moment in the future says nothing.
 fn is_untouched(path: &Path, search: Search) -> bool {
     fs::metadata(path).is_ok_and(|found| is_long_ago(found.mtime(), search))
 }

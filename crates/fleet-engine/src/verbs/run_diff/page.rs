@@ -5,14 +5,13 @@ use std::str::FromStr;
 
 use fleet_api::Bytes;
 use fleet_api::verbs::run_diff::{Answer, Request, Style};
-use fleet_core::problem::{Outcome, Problem};
 use fleet_host::git::{self, DiffColor, DiffStyle, Oid};
 
-use crate::problems;
+use crate::verbs::prelude::*;
 use crate::window::Window;
 
-/// A page has so many bytes, if nobody says how many.
-const PAGE: u32 = 1_000_000;
+/// The default size of a page, in bytes.
+const DEFAULT_PAGE_BYTES: u32 = 1_000_000;
 
 /// Where a page begins: in the difference of these two states, so that all pages are of the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,11 +45,11 @@ impl FromStr for Cursor {
     }
 }
 
-/// Reads the page that begins there; an empty one, if nobody wants to see the difference itself. Blocks.
+/// Reads the page that begins there; an empty one if the diff itself is not wanted. Blocks.
 pub(super) fn read(repo: &Path, cursor: &Cursor, request: &Request) -> Outcome<Answer> {
     let nothing = Answer { of: None, summary: None, text: Bytes::default(), next: None };
     let Some(style) = request.style else { return Ok(nothing) };
-    let most = usize::try_from(request.limit.unwrap_or(PAGE).max(1)).unwrap_or(usize::MAX);
+    let most = usize::try_from(request.limit.unwrap_or(DEFAULT_PAGE_BYTES).max(1)).unwrap_or(usize::MAX);
     let mut window = Window::new(cursor.skip, most);
     let written = git::diff(repo, (&cursor.base, &cursor.head), git_style(style), &mut window);
     let Window { mut kept, is_full, .. } = window;
@@ -64,7 +63,7 @@ pub(super) fn read(repo: &Path, cursor: &Cursor, request: &Request) -> Outcome<A
     Ok(Answer { text: Bytes(kept), next: Some(next.text()), ..nothing })
 }
 
-/// Those who show it to people colour it themselves.
+/// The command line colours it.
 fn git_style(style: Style) -> DiffStyle {
     let color = DiffColor::Never;
     match style {

@@ -1,28 +1,21 @@
 //! What becomes of the branch.
 
 use fleet_api::verbs::run_kill::{KillOutcome, Killed};
-use fleet_core::id::RunId;
 use fleet_core::outcome::RunResult;
-use fleet_core::problem::Outcome;
 use fleet_host::disk;
 use fleet_host::git::{self, GitError, KeepCommits, Oid};
-use fleet_store::ops::{self, ListedRun};
+use fleet_store::ops::ListedRun;
 
-use crate::keeper::blocking;
 use crate::verbs::elsewhere::Here;
+use crate::verbs::prelude::*;
 use crate::verbs::project_git::ProjectGit;
-use crate::{Engine, clock};
-
-/// More attempts at one task than anybody makes.
-const MOST_ATTEMPTS: i64 = 100;
 
 /// Says where the work is, or deletes its branch.
 pub(super) async fn settle(engine: &Engine, discard: bool, one: &mut Killed) -> Outcome<()> {
     if one.outcome == KillOutcome::GoesOn {
         return Ok(());
     }
-    let filter = ops::RunFilter { task: Some(one.task), ..Default::default() };
-    let runs = engine.call(ops::ListRuns { filter, limit: MOST_ATTEMPTS }).await?;
+    let runs = engine.call(ops::ListRuns::of_task(one.task)).await?;
     let Some(ListedRun { run, .. }) = runs.into_iter().find(|row| row.run.branch.is_some()) else {
         return Ok(());
     };
@@ -62,7 +55,7 @@ pub(super) async fn settle(engine: &Engine, discard: bool, one: &mut Killed) -> 
     Ok(())
 }
 
-/// Where the work is, as far as it is not where everybody looks for it.
+/// Where the work is, if it is not on its branch.
 async fn remarks(engine: &Engine, run: RunId) -> Outcome<Vec<String>> {
     let result = engine.call(ops::GetRun { run }).await?.result;
     let result: Option<RunResult> = result.and_then(|text| serde_json::from_str(&text).ok());
@@ -81,7 +74,7 @@ enum Left {
     /// It is not there, and was not before.
     Nothing,
     Branch,
-    /// It is there, and somebody works with it.
+    /// It is there, and in use.
     Moved,
     /// A snapshot with this name.
     Snapshot(String),

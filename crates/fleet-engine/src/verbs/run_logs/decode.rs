@@ -4,15 +4,14 @@ use std::path::Path;
 
 use fleet_agents::{AgentEvent, Brief, Conversation, Decoder};
 use fleet_api::verbs::run_logs::Stream;
-use fleet_core::id::RunId;
 use fleet_core::outcome::AgentExit;
-use fleet_core::problem::Outcome;
 use fleet_host::lines::{Line, Lines};
 use fleet_host::log::{LogReader, Piece};
 
 use super::Log;
 use crate::keeper::Talk;
 use crate::keeper::journal::LONGEST_LINE;
+use crate::verbs::prelude::*;
 
 /// Reads a log piece by piece, from its beginning: what a line means can depend on those before it.
 pub(crate) struct Decoded {

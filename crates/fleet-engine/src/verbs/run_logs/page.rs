@@ -5,20 +5,19 @@ use std::sync::{Mutex, PoisonError};
 use fleet_api::Bytes;
 use fleet_api::verbs::run_logs::{Piece, Request};
 use fleet_core::event::AgentEvent;
-use fleet_core::problem::Outcome;
 use fleet_host::log::{self, LogReader};
 
 use super::Log;
 use super::decode::Decoded;
-use crate::Engine;
+use crate::verbs::prelude::*;
 
-/// A page is what so many bytes of a log hold, or a little more.
-const PAGE: u64 = 1 << 20;
+/// The size of a page in bytes of the log, or a little more.
+const PAGE_BYTES: u64 = 1 << 20;
 /// At most this many logs that are read page by page are remembered.
-const MOST_OPEN: usize = 16;
+const MAX_OPEN: usize = 16;
 
-/// Logs that somebody has read a page of, decoded up to there: what a line means can depend on all before it, and not
-/// every page should be decoded from the beginning.
+/// Logs that a caller reads page by page, decoded up to its last page: what a line means can depend on all before it,
+/// and not every page should be decoded from the beginning.
 #[derive(Default)]
 pub(crate) struct OpenLogs(Mutex<Vec<Open>>);
 
@@ -38,13 +37,13 @@ impl OpenLogs {
     fn put(&self, open: Open) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.push(open);
-        if all.len() > MOST_OPEN {
+        if all.len() > MAX_OPEN {
             all.remove(0);
         }
     }
 }
 
-/// Where somebody is in a log.
+/// A reader's position in a log.
 pub(super) enum Reading {
     Raw { log: Log, reader: LogReader },
     Decoded { open: Open, skip: u64 },
@@ -113,7 +112,7 @@ fn raw(log: &Log, reader: &mut LogReader) -> Outcome<Page> {
             log::Piece::Bytes { bytes, .. } => Piece::Bytes(Bytes(bytes)),
             log::Piece::Gap { left_out, .. } => Piece::Gap(left_out),
         });
-        if reader.position() - begin >= PAGE {
+        if reader.position() - begin >= PAGE_BYTES {
             page.more = true;
             break;
         }
@@ -125,11 +124,11 @@ fn decoded(open: &mut Open, skip: &mut u64, is_last: bool) -> Outcome<Page> {
     let (mut begin, mut page) = (open.decoded.position(), Page::default());
     while let Some(entries) = open.decoded.entries()? {
         take(entries, open, skip, &mut page);
-        // What is only skipped is no page.
+        // Skipped entries do not make a page.
         if *skip > 0 {
             begin = open.decoded.position();
         }
-        if open.decoded.position() - begin >= PAGE {
+        if open.decoded.position() - begin >= PAGE_BYTES {
             page.more = true;
             return Ok(page);
         }

@@ -1,15 +1,14 @@
 //! What to do about a run.
 
 use fleet_core::outcome::RunResult;
-use fleet_core::problem::Outcome;
 use fleet_core::run::RunState;
 use fleet_core::task::TaskState;
 use fleet_store::ops::RunDetail;
 
 use super::name;
-use crate::Engine;
 use crate::verbs::elsewhere::Here;
-use crate::verbs::reasons;
+use crate::verbs::prelude::*;
+use crate::verbs::{question, reasons};
 
 /// What to do next, most useful first.
 pub(in crate::verbs) fn next(engine: &Engine, detail: &RunDetail) -> Outcome<Vec<String>> {
@@ -52,9 +51,7 @@ pub(in crate::verbs) fn next(engine: &Engine, detail: &RunDetail) -> Outcome<Vec
 fn after_success(detail: &RunDetail, name: &str, next: &mut Vec<String>) {
     let task = detail.run.task;
     if detail.task.as_ref().is_some_and(|task| task.state() == TaskState::Waiting) {
-        next.push(format!(
-            "answer its question: `fleet task edit {task} -d …`, then `fleet task retry {task}`"
-        ));
+        next.push(question::answer(task));
     }
     let result = detail.result.as_deref().and_then(|text| serde_json::from_str::<RunResult>(text).ok());
     if result.is_some_and(|result| result.files == 0 && result.commit_count == 0) {
@@ -62,7 +59,10 @@ fn after_success(detail: &RunDetail, name: &str, next: &mut Vec<String>) {
         return;
     }
     next.push(format!("`fleet diff {name}` shows what it changed"));
-    next.extend(detail.run.branch.as_ref().map(|branch| format!("`git merge {branch}` merges it")));
+    let has_others =
+        detail.has_dependencies && detail.task.as_ref().is_some_and(|task| task.spec.base.is_none());
+    let with = if has_others { ", with the work that it starts from" } else { "" };
+    next.extend(detail.run.branch.as_ref().map(|branch| format!("`git merge {branch}` merges it{with}")));
     if detail.task.as_ref().is_some_and(|task| task.state() == TaskState::Done) {
         next.push(format!("`fleet prompt {task} \"…\"` continues it"));
     }

@@ -3,19 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use fleet_core::id::RunId;
-use fleet_core::time::Millis;
 use fleet_host::git;
-use fleet_host::log::{LogReader, Piece};
 
 use crate::home::RunFolder;
-use fleet_api::Moment;
+use crate::verbs::prelude::*;
 use fleet_api::verbs::run_show::{SnapshotView, StoredFile};
-
-/// At most this many lines of a log, to show why it failed.
-const TAIL: usize = 20;
-/// A longer line is cut.
-const LONGEST_TAIL: usize = 64 * 1024;
 
 /// The snapshots of a run, oldest first; none where it did not run on this machine.
 pub(super) fn snapshots(vault: &Path, run: RunId) -> Vec<SnapshotView> {
@@ -41,18 +33,4 @@ pub(super) fn kept(folder: &RunFolder) -> Vec<StoredFile> {
     let mut files: Vec<StoredFile> = entries.flatten().filter_map(file).collect();
     files.sort_by(|a, b| a.path.cmp(&b.path));
     files
-}
-
-pub(super) fn setup_log(folder: &RunFolder) -> Vec<String> {
-    let Ok(mut log) = LogReader::at_last_lines(&folder.setup_log(), TAIL) else { return Vec::new() };
-    let mut bytes = Vec::new();
-    while let Ok(Some(piece)) = log.next_piece(LONGEST_TAIL) {
-        if let Piece::Bytes { bytes: piece, .. } = piece {
-            bytes.extend(piece);
-        }
-        if bytes.len() >= LONGEST_TAIL {
-            break;
-        }
-    }
-    String::from_utf8_lossy(&bytes).lines().map(ToOwned::to_owned).collect()
 }

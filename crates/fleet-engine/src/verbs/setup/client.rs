@@ -3,15 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use fleet_api::verbs::setup::{Client, Scope};
-use fleet_core::problem::Outcome;
 
 use super::entry::Entry;
 use super::json::{self, Dialect};
 use super::{Edited, Made, toml};
-use crate::Engine;
 use crate::environment::Environment;
+use crate::verbs::prelude::*;
 
-/// How an entry lies in the file of a client.
+/// The format of an entry in the file of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
     /// `{"mcpServers": {"codefleet": {"command": …, "args": […]}}}`, perhaps with a type.
@@ -95,7 +94,7 @@ fn user_file(client: Client, environment: &Environment) -> Outcome<PathBuf> {
     })
 }
 
-/// How it lies in JSON; nothing for TOML.
+/// Its format in JSON; nothing for TOML.
 const fn layout(client: Client) -> Option<(Layout, Dialect)> {
     match client {
         Client::Claude => Some((Layout::Servers { typed: true }, Dialect::Strict)),

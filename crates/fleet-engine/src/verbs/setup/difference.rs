@@ -1,4 +1,4 @@
-//! What changes in a text, shown without its neighbours: a line of somebody's settings may hold everything, the secrets of
+//! What changes in a text, shown without its neighbours: a line of a user's settings may hold anything, the secrets of
 //! other tool servers included. Pure.
 
 use fleet_core::text::escaped;
@@ -11,7 +11,7 @@ pub(super) fn changes(before: &str, after: &str) -> Vec<String> {
     let tail = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
     let (old, new) = (&old[..old.len() - tail], &new[..new.len() - tail]);
     let (old, new) = (old.join("\n"), new.join("\n"));
-    let ((from, to), (begin, end)) = apart(&old, &new);
+    let ((from, to), (begin, end)) = differing_pieces(&old, &new);
     let mut lines = shown('-', &old, from, to);
     lines.extend(shown('+', &new, begin, end));
     lines
@@ -20,28 +20,29 @@ pub(super) fn changes(before: &str, after: &str) -> Vec<String> {
 type Piece = (usize, usize);
 
 /// The pieces by which two texts differ.
-fn apart(old: &str, new: &str) -> (Piece, Piece) {
+fn differing_pieces(old: &str, new: &str) -> (Piece, Piece) {
     if old.is_empty() || new.is_empty() {
         return ((0, old.len()), (0, new.len()));
     }
-    let (from, begin) = alike(old.char_indices(), new.char_indices());
+    let (from, begin) = common_length(old.char_indices(), new.char_indices());
     let backwards = |text: &str| {
         let length = text.len();
         text.char_indices().rev().map(move |(at, c)| (length - at - c.len_utf8(), c)).collect::<Vec<_>>()
     };
-    let (less, fewer) = alike(backwards(&old[from..]).into_iter(), backwards(&new[begin..]).into_iter());
+    let (less, fewer) =
+        common_length(backwards(&old[from..]).into_iter(), backwards(&new[begin..]).into_iter());
     let (gone, came) = (trimmed(old, (from, old.len() - less)), trimmed(new, (begin, new.len() - fewer)));
     match (gone.0 == gone.1, came.0 == came.1) {
         // Where one text only has more, the piece can often be cut in several ways: best at the beginning of a word.
-        (true, false) => slid(new, came).map(|came| (gone, came)),
-        (false, true) => slid(old, gone).map(|gone| (gone, came)),
+        (true, false) => slide(new, came).map(|came| (gone, came)),
+        (false, true) => slide(old, gone).map(|gone| (gone, came)),
         _ => None,
     }
     .unwrap_or_else(|| (quoted(old, gone), quoted(new, came)))
 }
 
-/// How far two texts are the same, but for white space: whoever edits a line may well break it.
-fn alike(
+/// How far two texts are the same, but for white space: an edit by hand may well break it.
+fn common_length(
     one: impl Iterator<Item = (usize, char)>,
     other: impl Iterator<Item = (usize, char)>,
 ) -> (usize, usize) {
@@ -66,11 +67,11 @@ fn trimmed(text: &str, (from, to): Piece) -> Piece {
     (from, from + text[from..to].trim_end().len())
 }
 
-/// So far a piece is moved to begin with a word.
-const MOST_MOVES: usize = 64;
+/// How far a piece may move to begin with a word.
+const MAX_MOVES: usize = 64;
 
-fn slid(text: &str, (mut from, mut to): Piece) -> Option<Piece> {
-    for _ in 0..MOST_MOVES {
+fn slide(text: &str, (mut from, mut to): Piece) -> Option<Piece> {
+    for _ in 0..MAX_MOVES {
         if text[from..].starts_with([',', '"', '[', '\n', ' ']) {
             return Some((from, to));
         }

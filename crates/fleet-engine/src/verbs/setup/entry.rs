@@ -1,19 +1,18 @@
-//! What is registered: a command, and where its fleet is.
+//! A registered entry: a command, and the home that it uses.
 
 use std::path::Path;
 
 use fleet_api::verbs::setup::Scope;
-use fleet_core::problem::{Code, Outcome, Problem};
 
-use crate::Engine;
 use crate::environment::Environment;
+use crate::verbs::prelude::*;
 
 pub(super) const HOME: &str = "FLEET_HOME";
 
-/// An entry of a client, as far as it matters here.
+/// The relevant part of an entry of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entry {
-    /// The program and its arguments; empty when it is something else than a program.
+    /// The program and its arguments; empty if it is not a program.
     pub(super) words: Vec<String>,
     /// `FLEET_HOME`, if the entry sets it.
     pub(super) home: Option<String>,
@@ -22,9 +21,9 @@ pub(super) struct Entry {
 impl Entry {
     /// What this binary registers.
     ///
-    /// The name alone where the `PATH` leads to this very binary, because it stays right when a new version is installed
-    /// elsewhere; else the whole path. A file that is shared with others always has the name alone. A client may start us
-    /// without the user's variables, so that a home that is not the usual one is written down.
+    /// Only the name if the `PATH` leads to this binary, because that stays right when a new version is installed
+    /// elsewhere; else the whole path. A file that is shared with others always has only the name. A client may start
+    /// us without the user's variables, so that a home other than the default is written down.
     pub(super) fn ours(engine: &Engine, scope: Scope) -> Outcome<Self> {
         if scope == Scope::Project {
             return Ok(Self { words: vec!["fleet".to_owned(), "mcp".to_owned()], home: None });
@@ -39,11 +38,11 @@ impl Entry {
         let on_path = environment.find_program("fleet").is_some_and(|found| is_this(&found));
         let program = if on_path { "fleet".to_owned() } else { text(&binary)? };
         let is_moved = [HOME, "FLEET_BASE_DIR"].iter().any(|name| environment.get_os(name).is_some());
-        let home = is_moved.then(|| text(engine.home())).transpose()?;
+        let home = is_moved.then(|| text(engine.home().root())).transpose()?;
         Ok(Self { words: vec![program, "mcp".to_owned()], home })
     }
 
-    /// Whether a codefleet wrote it, be it this one or another.
+    /// Whether this or another codefleet wrote it.
     pub(super) fn is_codefleet(&self) -> bool {
         let [program, argument] = self.words.as_slice() else { return false };
         let name = Path::new(program).file_name().and_then(|name| name.to_str());
@@ -56,7 +55,7 @@ impl Entry {
     }
 
     /// Whether it does what `wanted` would.
-    pub(super) fn is_as_good_as(&self, wanted: &Self) -> bool {
+    pub(super) fn is_equivalent_to(&self, wanted: &Self) -> bool {
         self.words == wanted.words && (wanted.home.is_none() || self.home == wanted.home)
     }
 }

@@ -68,7 +68,7 @@ pub(super) fn with(text: &str, entry: &Entry, layout: Layout, dialect: Dialect) 
     match table.get(NAME) {
         None => drop(table.append(NAME, whole())),
         Some(old) => match old.object_value().filter(|_| read(old.value(), layout).is_ours(entry)) {
-            // What somebody added to an entry of ours stays.
+            // What the user added to our entry stays.
             Some(old) => {
                 for (name, value) in layout.parts(entry) {
                     fill(&old, name, value);
@@ -142,7 +142,7 @@ fn not_an_object(name: &str) -> String {
     format!("`{name}` is not an object")
 }
 
-/// What an entry starts. One that is no program, such as an address, has no words.
+/// What an entry starts. An entry without a program, such as an address, has none.
 fn read(value: Option<CstNode>, layout: Layout) -> Entry {
     let Some(entry) = value.and_then(|value| value.as_object()) else {
         return Entry { words: Vec::new(), home: None };
@@ -164,13 +164,13 @@ fn string(node: &CstNode) -> Option<String> {
     node.as_string_lit()?.decoded_value().ok()
 }
 
-/// What is no text is shown as such, so that nothing is mistaken for ours.
+/// A value that is not a string stays visible as such, so that nothing is mistaken for ours.
 fn strings(node: &CstNode) -> Vec<String> {
     let items = node.as_array().map(|array| array.elements()).unwrap_or_default();
     items.iter().map(|item| string(item).unwrap_or_else(|| item.to_string())).collect()
 }
 
-/// The same, where an object is filled and not replaced: what somebody added to it stays.
+/// The same, where an object is filled and not replaced: what the user added to it stays.
 fn fill(object: &CstObject, name: &str, value: Input) {
     match (value, object.object_value(name)) {
         (Input::Object(parts), Some(there)) => {

@@ -7,15 +7,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fleet_core::problem::{Code, Outcome, Problem};
 use serde::{Deserialize, Serialize};
 
 use super::Made;
 use crate::atomic_file::AtomicFile;
-use crate::problems;
+use crate::verbs::prelude::*;
 
-/// More files than anybody registers us in.
-const MOST: usize = 1_000;
+/// More files than we are registered in.
+const MAX_FILES: usize = 1_000;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Note {
@@ -26,7 +25,7 @@ pub(super) struct Note {
     insertion: Option<Insertion>,
 }
 
-/// A piece of text that came in the place of blank space.
+/// A piece of text that replaced blank space.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Insertion {
     blank: String,
@@ -89,17 +88,17 @@ impl Ledger {
         } else {
             notes.files.insert(key(file), note.clone()) != Some(note)
         };
-        if !is_news || notes.files.len() > MOST {
+        if !is_news || notes.files.len() > MAX_FILES {
             return Ok(());
         }
         let text = serde_json::to_string_pretty(&notes)
             .map_err(|error| Problem::new(Code::Internal, error.to_string()))?;
         let written =
             AtomicFile::acquire(&self.path).and_then(|exclusive| exclusive.replace(&format!("{text}\n")));
-        written.map_err(|error| problems::io(&self.path, &error))
+        written.map_err(problems::at(&self.path))
     }
 
-    /// Notes that cannot be read are none: then less is taken back, and nothing of anybody else's.
+    /// Unreadable notes count as none: then less is removed, and nothing of other programs.
     fn read(&self) -> Notes {
         let text = fs::read_to_string(&self.path).unwrap_or_default();
         serde_json::from_str(&text).unwrap_or_default()

@@ -300,5 +300,5 @@ fn a_trial_shows_everything_and_changes_nothing() {
     assert_eq!((answer.done, answer.dry_run), (Done::Added, true));
     assert_eq!(&answer.changes[..3], ["+ …,", "+   \"mcpServers\": {", "+     \"codefleet\": {"]);
     assert_eq!(world.text(Client::Claude).unwrap(), "{\n  \"a\": 1\n}\n");
-    assert!(!world.engine.home().join("setup.json").exists());
+    assert!(!world.engine.home().root().join("setup.json").exists());
 }

@@ -26,7 +26,7 @@ pub(super) fn with(text: &str, entry: &Entry) -> Result<Edited, String> {
     let is_inline = table.is_inline_table();
     let table = table.as_table_like_mut().ok_or_else(not_a_table)?;
     match table.get_mut(NAME).filter(|old| read(old).is_ours(entry)).and_then(Item::as_table_like_mut) {
-        // What somebody added to an entry of ours stays.
+        // What the user added to our entry stays.
         Some(old) => fill(old, entry),
         None if is_inline => {
             let mut inline = InlineTable::new();
@@ -76,7 +76,7 @@ fn not_a_table() -> String {
     format!("`{TABLE}` is not a table")
 }
 
-/// What an entry starts. One that is no program, such as an address, has no words.
+/// What an entry starts. An entry without a program, such as an address, has none.
 fn read(entry: &Item) -> Entry {
     let part = |name: &str| entry.as_table_like().and_then(|entry| entry.get(name));
     let arguments = part("args").and_then(Item::as_array).into_iter().flatten();
@@ -93,7 +93,7 @@ fn fill(table: &mut dyn TableLike, entry: &Entry) {
     table.insert("command", value(program));
     table.insert("args", value(arguments.iter().collect::<Array>()));
     let Some(home) = &entry.home else { return };
-    // Variables that somebody added stay.
+    // Variables that the user added stay.
     if let Some(variables) = table.get_mut("env").and_then(Item::as_table_like_mut) {
         variables.insert(HOME, value(home.as_str()));
         return;

@@ -7,10 +7,10 @@
 
 use std::time::Duration;
 
-use fleet_core::problem::Outcome;
 use fleet_core::task::{AgentName, TaskSpec};
 
-use crate::{Engine, problems, trust};
+use crate::trust;
+use crate::verbs::prelude::*;
 
 /// The longest that the settings take: a task that says no bound would have the configured one.
 const NO_BOUND: Duration = Duration::from_hours(30 * 24);

@@ -1,23 +1,24 @@
-//! What was seen of a run that tells why it ended as it did.
+//! Evidence of why a run ended as it did.
 
 use fleet_core::event::{AgentEvent, Fact, TROUBLE, When};
 use fleet_core::outcome::RunResult;
-use fleet_core::problem::Outcome;
-use fleet_core::run::{Reason, Run, RunState};
+use fleet_core::run::{Reason, RunState};
 use fleet_core::time::Span;
-use fleet_store::ops;
 
-use crate::{Engine, clock};
+use crate::verbs::log_tail;
+use crate::verbs::prelude::*;
 
+/// How many lines of standard error are shown; `fleet logs --stderr` has the rest.
+const STDERR_LINES: usize = 5;
 /// More of them say nothing new.
-const MOST: i64 = 30;
+const MAX_EVENTS: i64 = 30;
 
 pub(super) async fn of(engine: &Engine, run: &Run) -> Outcome<Vec<String>> {
-    let events = engine.call(ops::RunEventsOf { run: run.id, kinds: TROUBLE, limit: MOST }).await?;
+    let events = engine.call(ops::RunEventsOf { run: run.id, kinds: TROUBLE, limit: MAX_EVENTS }).await?;
     let mut seen: Vec<String> = Vec::new();
     for event in events {
         let Some(text) = said(event.fact) else { continue };
-        // An agent that tries again and again says the same again and again.
+        // An agent that retries repeats its messages.
         if seen.last() != Some(&text) {
             seen.push(text);
         }
@@ -26,6 +27,13 @@ pub(super) async fn of(engine: &Engine, run: &Run) -> Outcome<Vec<String>> {
     let result: Option<RunResult> = result.and_then(|text| serde_json::from_str(&text).ok());
     seen.extend(result.as_ref().filter(|_| run.state == RunState::Succeeded).map(done));
     seen.extend(result.into_iter().flat_map(|result| result.remarks));
+    if run.reason.is_some() {
+        let folder = engine.home().run(run.id);
+        let lines = blocking(move || log_tail::of(&folder.stderr(), STDERR_LINES)).await?;
+        if !lines.is_empty() {
+            seen.push(format!("standard error ends with:\n{}", lines.join("\n")));
+        }
+    }
     let usage = run.usage;
     if usage.input_tokens + usage.output_tokens > 0 {
         seen.push(format!("it used {} tokens", usage.input_tokens + usage.output_tokens));

@@ -3,19 +3,18 @@
 use std::collections::BTreeSet;
 
 use fleet_core::id::ProjectId;
-use fleet_core::problem::{Outcome, Problem};
 use fleet_core::task::AgentName;
 use fleet_host::machine;
 use fleet_store::ops::{Host, ListHosts, ProjectsAt};
 
-use crate::home::Home;
+use crate::checkouts;
 use crate::runner::{self, SILENCE, registry};
-use crate::{Engine, checkouts, clock, problems};
+use crate::verbs::prelude::*;
 
-/// Why nobody takes the task of a project and an agent, in words; nothing if somebody could.
+/// Why no runner takes a task of this project and agent, in words; nothing if one could.
 pub(super) async fn obstacle(engine: &Engine, project: ProjectId, agent: &str) -> Outcome<Option<String>> {
     let takers = takers(engine, project).await?;
-    let Some(told) = told(&takers, (project, agent), &machine::name()) else { return Ok(None) };
+    let Some(told) = missing_everywhere(&takers, (project, agent), &machine::name()) else { return Ok(None) };
     let has_project = takers.iter().any(|host| host.projects.contains(&project));
     let refusal = if has_project { None } else { refusal(engine, project).await? };
     Ok(Some(match refusal {
@@ -29,13 +28,13 @@ pub(super) async fn advice(engine: &Engine, project: ProjectId) -> Outcome<Vec<S
     Ok(refusal(engine, project).await?.map(|problem| problem.hints).unwrap_or_default())
 }
 
-/// The places with a runner: what they said of themselves, and what is here.
+/// The places with a runner: as they registered, and this one.
 async fn takers(engine: &Engine, project: ProjectId) -> Outcome<Vec<Host>> {
-    let (place, home) = (engine.place()?, Home::new(engine.home()));
-    let since = fleet_core::time::Millis(clock::now().0.saturating_sub(silence()));
+    let (place, home) = (engine.place()?, engine.home());
+    let since = Millis(clock::now().0.saturating_sub(silence()));
     let mut hosts = engine.call(ListHosts { since }).await?;
     hosts.retain(|host| host.place != place);
-    let up = registry::taking_tasks(&home).map_err(|error| problems::io(&home.runners(), &error))?;
+    let up = registry::taking_tasks(home)?;
     if !up.is_empty() {
         let is_here = is_known(engine, project).await? && refusal(engine, project).await?.is_none();
         let projects: BTreeSet<ProjectId> = is_here.then_some(project).into_iter().collect();
@@ -61,7 +60,7 @@ async fn refusal(engine: &Engine, project: ProjectId) -> Outcome<Option<Problem>
 }
 
 /// The first thing that all of them lack, in words.
-fn told(hosts: &[Host], (project, agent): (ProjectId, &str), here: &str) -> Option<String> {
+fn missing_everywhere(hosts: &[Host], (project, agent): (ProjectId, &str), here: &str) -> Option<String> {
     let has_agent = |host: &&Host| host.agents.iter().map(AgentName::as_str).any(|name| name == agent);
     if hosts.is_empty() {
         return Some("no runner is up here (`fleet start`)".to_owned());
@@ -97,8 +96,9 @@ mod tests {
             agents: agents.iter().map(|agent| agent.parse().unwrap()).collect(),
             projects: projects.iter().copied().collect(),
         };
-        let told =
-            |hosts: &[Host], project, agent| told(hosts, (project, agent), "laptop").unwrap_or_default();
+        let told = |hosts: &[Host], project, agent| {
+            missing_everywhere(hosts, (project, agent), "laptop").unwrap_or_default()
+        };
         assert!(told(&[], one, "claude").contains("no runner is up"));
         let hosts = [host("laptop", &["claude"], &[one]), host("server", &["codex"], &[one])];
         assert!(told(&hosts, two, "claude").contains("no runner has a checkout of this repository"));

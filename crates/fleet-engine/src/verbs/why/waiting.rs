@@ -1,15 +1,14 @@
 //! What comes next for a task by itself, and what it waits for.
 
 use fleet_core::deps;
-use fleet_core::problem::Outcome;
 use fleet_core::run::Reason;
 use fleet_core::task::{Status, Task, TaskState};
-use fleet_store::ops;
 
 use super::{Next, takers};
+use crate::runner::registry;
+use crate::verbs::prelude::*;
 use crate::verbs::{reasons, task_show};
-use crate::{Engine, agents, clock, runner};
-use fleet_api::Moment;
+use crate::{agents, runner};
 
 pub(super) async fn next(engine: &Engine, task: &Task, agent: &str) -> Outcome<Next> {
     Ok(match task.status(engine.now()) {
@@ -91,7 +90,16 @@ async fn ready(engine: &Engine, task: &Task, agent: &str) -> Outcome<Next> {
             return Ok(Next::now(text));
         }
     }
-    Ok(Next::now(
-        "it starts once a slot is free and no cap, budget or running task on the same files blocks it",
-    ))
+    if let Some(busy) = busy(engine).await? {
+        return Ok(Next::now(format!("it starts when a slot is free: {busy}")));
+    }
+    Ok(Next::now("it starts once no cap, budget or running task on the same files blocks it"))
+}
+
+/// How many slots are busy, if none is free here. A runner elsewhere may have one.
+async fn busy(engine: &Engine) -> Outcome<Option<String>> {
+    let up = registry::up(engine.home())?;
+    let slots: usize = up.iter().map(|runner| runner.slots as usize).sum();
+    let running = engine.call(ops::LiveRuns { place: engine.place()? }).await?.len();
+    Ok((slots > 0 && running >= slots).then(|| format!("{running} of {slots} slots busy")))
 }

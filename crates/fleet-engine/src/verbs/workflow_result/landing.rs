@@ -55,7 +55,7 @@ impl<'a> Landing<'a> {
         self.judges().into_iter().rev().find_map(verdict_of)
     }
 
-    /// Whom the last of those stages chose that chose somebody.
+    /// The winner that the last of those stages with a choice chose.
     pub(super) fn winner(&self) -> Option<Winner> {
         self.judges().into_iter().rev().find_map(|judge| {
             let won = self.chosen(judge)?;
@@ -76,8 +76,8 @@ impl<'a> Landing<'a> {
         done
     }
 
-    /// The part that a judge named, if there is one by that name and it was there to be judged. Whoever started from what
-    /// all of them made has taken them together, and chose none.
+    /// The part that a judge named, if there is one by that name and it was there to be judged. A stage that started
+    /// from the work of all of them has merged them, and chose none.
     fn chosen(&self, judge: &Piece<'a>) -> Option<&Piece<'a>> {
         let named = verdict_of(judge)?.winner.as_deref()?;
         if self.spec.stages[judge.part.stage].start == Start::Inherit {
@@ -102,8 +102,8 @@ impl<'a> Landing<'a> {
         })
     }
 
-    /// The stages whose results are those of the workflow: the last ones. One that its condition left out is looked
-    /// through, to what it would have gone on with.
+    /// The stages whose results are those of the workflow: the last ones. A skipped part is replaced by the parts that
+    /// it would have continued.
     pub(super) fn ends(&self) -> Vec<usize> {
         let (mut next, mut ends) = (self.spec.sinks(), BTreeSet::new());
         let mut seen = BTreeSet::new();
@@ -165,7 +165,7 @@ impl<'a> Landing<'a> {
         piece.part.state == PartState::Done && (self.has_changes(piece) || self.joins(piece))
     }
 
-    /// What somebody committed who was only to look is nothing to be merged.
+    /// Commits of a read-only stage are not merged.
     fn has_changes(&self, piece: &Piece<'_>) -> bool {
         self.spec.stages[piece.part.stage].changes != Changes::None
             && piece.result.is_some_and(|result| result.commit_count > 0)

@@ -2,12 +2,12 @@
 
 use fleet_core::run::Reason;
 use fleet_core::task::Task;
-use fleet_core::time::Millis;
 use fleet_core::workflow::{Changes, Copies, Part, PartState, Skip, Spec};
 use fleet_store::ops::{PartDetail, WorkflowDetail};
 
-use fleet_api::Moment;
 use fleet_api::views::StageView;
+
+use crate::verbs::prelude::*;
 
 /// All that count: those in whose place others came are left out. A stage over a list that is not known yet stands there
 /// once.
@@ -36,7 +36,7 @@ pub(super) fn all(detail: &WorkflowDetail, now: Millis) -> Vec<StageView> {
 /// How many stages come one after the other before each.
 pub(in crate::verbs) fn ranks(spec: &Spec) -> Vec<usize> {
     let mut ranks = vec![0; spec.stages.len()];
-    // A chain is as long as there are stages at most; a workflow that was checked has no circles.
+    // A chain is as long as there are stages at most; a workflow that was checked has no cycles.
     for _ in 0..spec.stages.len() {
         let mut changed = false;
         for (at, stage) in spec.stages.iter().enumerate() {
@@ -139,7 +139,7 @@ pub(in crate::verbs) fn because(skip: Skip, part: &Part, spec: &Spec) -> String 
     let stage = &spec.stages[part.stage];
     match skip {
         Skip::Condition => match &stage.when {
-            Some(when) => format!("condition not met: {when}"),
+            Some(when) => when.unmet(),
             None => "its list was empty".to_owned(),
         },
         Skip::Upstream => "a stage that it needs did not finish".to_owned(),

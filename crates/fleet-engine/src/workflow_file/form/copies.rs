@@ -7,8 +7,8 @@ use super::super::reader::{Field, Fields, Reader};
 use super::stage::{Surroundings, find};
 use crate::config::quoted;
 
-/// A stage is refused before this for having too many parts.
-const MOST_COPIES: u64 = 1_000_000;
+/// Far above the limit of parts, which is checked later.
+const MAX_COPIES: u64 = 1_000_000;
 
 /// Reads `foreach` or `count`.
 pub(super) fn read(reader: &mut Reader<'_>, around: &Surroundings<'_>, fields: &Fields<'_>) -> Copies {
@@ -55,13 +55,13 @@ fn count(reader: &mut Reader<'_>, around: &Surroundings<'_>, field: Field<'_>) -
         Value::Text(text) if text.starts_with("params.") => {
             let value = param(reader, around, text, at)?;
             let number = value.trim().parse().ok();
-            // A value that is still to be said is no number, and no flaw.
+            // A value that is not set yet is not a number, and not an error.
             if number.is_none() && !value.starts_with('<') {
                 reader.refuse(Some(at), format!("{} is not a whole number: {}", text, quoted(&value)), None);
             }
             number?
         }
-        _ => u32::try_from(reader.number(Some(field), 0..MOST_COPIES + 1)?).ok()?,
+        _ => u32::try_from(reader.number(Some(field), 0..MAX_COPIES + 1)?).ok()?,
     };
     Some(if count == 1 { Copies::One } else { Copies::Count(count) })
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use fleet_core::limits::Limits;
-use fleet_core::workflow::{Changes, MOST_STAGES, Stage, StageName, Start};
+use fleet_core::workflow::{Changes, MAX_STAGES, Stage, StageName, Start};
 
 use super::super::given::Given;
 use super::super::node::{Node, Value};
@@ -53,7 +53,7 @@ const STAGE: Known = Known {
 };
 
 /// A hundred years, as for every other time.
-const MOST_SECONDS: u64 = 100 * 366 * 86_400;
+const MAX_SECONDS: u64 = 100 * 366 * 86_400;
 
 pub(super) fn read(reader: &mut Reader<'_>, root: &Node, given: &Given) -> Draft {
     let fields = reader.fields(root, "a workflow", &TOP);
@@ -69,8 +69,8 @@ pub(super) fn read(reader: &mut Reader<'_>, root: &Node, given: &Given) -> Draft
     let Some(Field { name, node }) = fields.get("stages") else { return draft };
     draft.top.set("stages", Some(name.at.clone()));
     let Value::List(stages) = &node.value else { return draft };
-    if stages.len() > MOST_STAGES {
-        let message = format!("{} stages, at most {MOST_STAGES} are allowed", stages.len());
+    if stages.len() > MAX_STAGES {
+        let message = format!("{} stages, at most {MAX_STAGES} are allowed", stages.len());
         reader.refuse_shape(name.at.start, message, None);
         return draft;
     }
@@ -83,7 +83,7 @@ pub(super) fn read(reader: &mut Reader<'_>, root: &Node, given: &Given) -> Draft
     }
     let changed = draft.stages.iter().zip(&given_names).any(|(stage, given)| stage.name.as_str() != given);
     if let (true, Ok(names)) = (changed, serde_json::to_string(&given_names)) {
-        // For those who look a stage up by the name that they gave it.
+        // To find a stage by its given name.
         draft.params.insert("stage_names".to_owned(), names);
     }
     draft
@@ -171,7 +171,7 @@ fn needs(reader: &mut Reader<'_>, field: Option<Field<'_>>) -> Vec<usize> {
 
 /// Nothing and zero are no limit of their own.
 fn seconds(reader: &mut Reader<'_>, field: Option<Field<'_>>) -> Option<u64> {
-    reader.number(field, 0..MOST_SECONDS + 1).filter(|seconds| *seconds > 0)
+    reader.number(field, 0..MAX_SECONDS + 1).filter(|seconds| *seconds > 0)
 }
 
 /// Names that were given away. Those that mean something else in prompts are taken from the beginning.
@@ -184,13 +184,13 @@ impl Default for Names {
 }
 
 /// Leaves room for a number.
-const LONGEST: usize = StageName::LONGEST - 6;
+const MAX_LENGTH: usize = StageName::MAX_LENGTH - 6;
 
 impl Names {
     /// A name that fits into a branch and that no other stage has, as near to the given one as can be.
     fn unique(&mut self, given: &str) -> StageName {
         let fits = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
-        let words: String = given.chars().take(LONGEST).map(fits).collect();
+        let words: String = given.chars().take(MAX_LENGTH).map(fits).collect();
         let slug = words.split('-').filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-");
         let slug = if slug.is_empty() { "stage" } else { &slug };
         let numbered = (2..).map(|number: u32| format!("{slug}-{number}"));

@@ -1,6 +1,6 @@
 //! Stages by name: the form that people write.
 
-use fleet_core::workflow::MOST_STAGES;
+use fleet_core::workflow::MAX_STAGES;
 
 use super::super::given::Given;
 use super::super::node::{Node, Value};
@@ -44,8 +44,8 @@ pub(super) fn read(reader: &mut Reader<'_>, source: &Source, root: &Node, given:
         reader.refuse_shape(node.at.start, message, None);
         return draft;
     };
-    if stages.len() > MOST_STAGES {
-        let message = format!("{} stages, at most {MOST_STAGES} are allowed", stages.len());
+    if stages.len() > MAX_STAGES {
+        let message = format!("{} stages, at most {MAX_STAGES} are allowed", stages.len());
         reader.refuse_shape(name.at.start, message, None);
         return draft;
     }

@@ -1,4 +1,4 @@
-//! Parameters: names with defaults, and the values that somebody sets.
+//! Parameters: names with defaults, and the values that the user sets.
 
 use std::collections::BTreeMap;
 
@@ -67,7 +67,7 @@ fn unknown(reader: &mut Reader<'_>, name: &str, known: &[String]) {
     reader.refuse(None, format!("there is no parameter {} to set", quoted(name)), Some(help));
 }
 
-/// What was said on the command line; the last word for a name counts.
+/// The settings of the command line; the last one for a name counts.
 fn settings(reader: &mut Reader<'_>, set: &[String]) -> BTreeMap<String, String> {
     let mut settings = BTreeMap::new();
     for text in set {
@@ -81,7 +81,7 @@ fn settings(reader: &mut Reader<'_>, set: &[String]) -> BTreeMap<String, String>
     settings
 }
 
-/// The default of a parameter; none if it must be said.
+/// The default of a parameter; none if it is required.
 fn one(reader: &mut Reader<'_>, name: &Name, node: &Node) -> Option<String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if name.text.is_empty() || name.text.len() > 64 || !name.text.chars().all(fits) {

@@ -9,7 +9,7 @@ use super::super::source::Source;
 use crate::config::quoted;
 use crate::text_file;
 
-/// The prompt of a stage; something that has no flaw of its own where there is none, so that the rest can be looked at.
+/// The prompt of a stage; an empty valid one if there is none, so that the rest can be checked.
 pub(super) fn read(reader: &mut Reader<'_>, source: &Source, name: &Name, fields: &Fields<'_>) -> String {
     let text = match (fields.get("prompt"), fields.get("prompt_file")) {
         (Some(_), Some(file)) => {
@@ -44,8 +44,8 @@ fn prompt_file(reader: &mut Reader<'_>, source: &Source, field: Option<Field<'_>
     }
 }
 
-/// A file below the folder of the workflow. What is elsewhere on the machine is nothing that a workflow, which may come
-/// from anybody, can have an agent read.
+/// A file below the folder of the workflow. A workflow, which may come from anyone, must not make an agent read other
+/// files of the machine.
 fn beside(source: &Source, named: &str) -> Result<String, String> {
     if matches!(source.kind, Kind::Shipped | Kind::Given) {
         return Err("a workflow that is not a file has no other files".to_owned());

@@ -78,7 +78,7 @@ const LIMITS: Known = Known {
 };
 
 /// As many as the settings allow.
-const MOST_RETRIES: u64 = 20;
+const MAX_RETRIES: u64 = 20;
 
 pub(super) struct Surroundings<'a> {
     pub(super) source: &'a Source,
@@ -234,7 +234,7 @@ fn when(reader: &mut Reader<'_>, field: Option<Field<'_>>) -> Option<Condition> 
 }
 
 fn retries(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<u32> {
-    let number = reader.number(fields.get("retries"), 0..MOST_RETRIES + 1)?;
+    let number = reader.number(fields.get("retries"), 0..MAX_RETRIES + 1)?;
     u32::try_from(number).ok()
 }
 

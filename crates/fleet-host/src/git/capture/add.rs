@@ -64,7 +64,7 @@ impl Bulk {
 /// Git does all or nothing. When it refuses, the list is halved until what it refuses stands alone, which needs no
 /// reading of its messages.
 pub(super) fn add(target: &Target<'_>, paths: &mut Paths) -> Result<Added, GitError> {
-    if paths.small >= store::MANY {
+    if paths.small >= store::MANY_FILES {
         store::store_small(target.checkout, paths.open()?)?;
     }
     let mut added = Added::default();

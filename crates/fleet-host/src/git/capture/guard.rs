@@ -22,7 +22,7 @@ use crate::git::oid::Oid;
 const ARGUMENTS: usize = 96 << 10;
 
 /// How many folders are left out because of their size, at most: each is an argument.
-const MOST_LARGE: usize = 100;
+const MAX_LARGE: usize = 100;
 
 /// What git is kept away from, and what has to be listed in its place. Paths are relative to the root of the checkout.
 #[derive(Debug, Clone, Default)]
@@ -151,7 +151,7 @@ impl Folders {
     /// The folders to leave out so that at most this many files remain.
     fn largest(mut self, most: u64) -> Vec<Vec<u8>> {
         let mut largest = Vec::new();
-        while self.total() > most && largest.len() < MOST_LARGE {
+        while self.total() > most && largest.len() < MAX_LARGE {
             let Some(folder) = self.main() else { break };
             self.remove(&folder);
             largest.push(folder);

@@ -1,4 +1,4 @@
-//! Which paths of a work tree have to be read anew.
+//! Which paths of a work tree have to be read again.
 //!
 //! One `git ls-files` says what is tracked, changed, untracked and hidden by flags. Its answer is judged here, path
 //! by path, because `git add` gives up on the first file that vanishes under it.

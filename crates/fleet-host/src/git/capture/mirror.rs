@@ -51,7 +51,7 @@ impl Opened {
         self.foreign.commit(&self.refs, &self.head)
     }
 
-    /// Whether it has refs that cannot be read, and so perhaps commits that nobody keeps.
+    /// Whether it has unreadable refs, and so perhaps commits that nothing keeps.
     pub(super) fn is_partly_read(&self) -> bool {
         !self.refs.bad.is_empty()
     }
@@ -153,7 +153,7 @@ fn config(opened: &Opened) -> &'static str {
 
 fn packed(refs: &Refs) -> String {
     let mut content = "# pack-refs with: sorted\n".to_owned();
-    // One object in the place of another would hide commits.
+    // A replaced object would hide commits.
     for (name, object) in refs.named.iter().filter(|(name, _)| !name.starts_with("refs/replace/")) {
         // Writing to a string cannot fail.
         let _ = writeln!(content, "{object} {name}");

@@ -2,7 +2,7 @@
 //!
 //! Owns how files become objects: snapshots and commits are both made of what is captured here. Must never write the
 //! checkout's own index, `HEAD` or files, must not need them to be in order (a lock that is held, a merge with
-//! conflicts, a damaged index and files that come and go are all everyday), and must never leave a file out without
+//! conflicts, a damaged index and files that come and go are all normal), and must never leave a file out without
 //! saying so.
 
 mod add;
@@ -46,12 +46,12 @@ pub struct Skipped {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SkippedWhy {
     Unreadable,
-    /// It is larger than the caller allows, or than what is still taken in.
+    /// It is larger than the caller allows, or than what is left of the limit.
     TooLarge {
         /// How large it is.
         bytes: u64,
     },
-    /// It is one of more new files than are taken in, or a folder with many of them.
+    /// It exceeds the limit of new files, or is a folder with many of them.
     TooMany,
     /// It is neither a file nor a link: a pipe, a socket, a device.
     Special,
@@ -108,8 +108,8 @@ pub(super) enum Purpose {
 }
 
 impl Purpose {
-    /// A command with our index. One that nobody sees after us needs no checksum, which is most of the work of writing a
-    /// large one; one that takes the place of the checkout's own is for programs that insist on it.
+    /// A command with our index. One that only we read needs no checksum, which is most of the work of writing a large
+    /// one; one that replaces the checkout's own has it for programs that insist on it.
     fn git(self, checkout: &Checkout, index: &Scratch) -> Git {
         let git = Git::within(checkout).index(index.path());
         match self {
@@ -226,8 +226,8 @@ fn look(checkout: &Checkout, limits: CaptureLimits<'_>, survey: &Survey) -> Resu
     list(index::from_head(checkout)?)
 }
 
-/// Lists the work tree. Where there are more new files than are taken in, those of the largest new folders are left out,
-/// so that the work of an agent is not lost among what one of its tools has made.
+/// Lists the work tree. If there are too many new files, those of the largest new folders are left out, so that the
+/// work of an agent is not lost among the output of its tools.
 fn list_bounded(
     (checkout, index): (&Checkout, &Scratch),
     limits: CaptureLimits<'_>,
@@ -239,7 +239,7 @@ fn list_bounded(
     if !paths.is_overfull() {
         return Ok((listed, paths));
     }
-    let guard = guard.without_largest(checkout, index, paths::MOST_NEW_FILES)?;
+    let guard = guard.without_largest(checkout, index, paths::MAX_NEW_FILES)?;
     let mut paths = Paths::new(checkout, survey)?;
     let listed = list::list(checkout, index.path(), limits, &guard, &mut paths)?;
     Ok((listed, paths))

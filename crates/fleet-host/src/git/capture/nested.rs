@@ -1,9 +1,9 @@
 //! Repositories inside of a work tree: clones and new repositories that an agent made there, and submodules.
 //!
-//! Git would record no more than the id of their current commit, which nobody else has. So the files of those that
-//! are not tracked are captured like all others, and what is only inside of a tracked one (changed files, commits
-//! that no remote has) is kept beside the tree. So are commits of submodules whose files are gone. Git never sees these repositories themselves (`mirror.rs`). One that
-//! cannot be read keeps its files, and is reported.
+//! Git would record only the id of their current commit, which no other repository has. So the files of those that are
+//! not tracked are captured like all others, and what is only inside of a tracked one (changed files, commits that no
+//! remote has) is kept beside the tree. So are commits of submodules whose files are gone. Git never sees these
+//! repositories themselves (`mirror.rs`). One that cannot be read keeps its files, and is reported.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -27,7 +27,7 @@ use crate::git::oid::Oid;
 const DEPTH: usize = 8;
 
 /// How many repositories are read: each takes several processes. Of more, only the files are kept.
-const MOST_NESTED: usize = 500;
+const MAX_NESTED: usize = 500;
 
 /// The name under which commits are kept in the tree of a nested repository.
 const BUNDLE: &str = ".fleet-commits.bundle";
@@ -91,7 +91,7 @@ impl<'a> Repositories<'a> {
     }
 
     fn open(&mut self, path: &[u8]) -> Option<Opened> {
-        let opened = if self.found.len() < MOST_NESTED { Opened::at(self.root, path).ok() } else { None };
+        let opened = if self.found.len() < MAX_NESTED { Opened::at(self.root, path).ok() } else { None };
         if opened.as_ref().is_none_or(Opened::is_partly_read) {
             self.skip(path.to_vec(), SkippedWhy::BrokenRepository);
         }

@@ -14,10 +14,10 @@ use crate::git::error::GitError;
 pub(super) const LARGE: u64 = 512 << 10;
 
 /// More new files than this are not what an agent wrote, but what one of its tools left, and to store them takes minutes.
-pub(super) const MOST_NEW_FILES: u64 = 250_000;
+pub(super) const MAX_NEW_FILES: u64 = 250_000;
 
 /// More bytes than this take minutes as well, and the room of all of them once more.
-const MOST_BYTES: u64 = 8 << 30;
+const MAX_BYTES: u64 = 8 << 30;
 
 /// How many large files are remembered.
 const SAMPLES: usize = 32;
@@ -82,8 +82,8 @@ impl Paths {
             large_bytes: 0,
             large: Vec::new(),
             bytes: 0,
-            tracked: RemainingRoom { files: u64::MAX, bytes: MOST_BYTES },
-            new: RemainingRoom { files: MOST_NEW_FILES, bytes: MOST_BYTES },
+            tracked: RemainingRoom { files: u64::MAX, bytes: MAX_BYTES },
+            new: RemainingRoom { files: MAX_NEW_FILES, bytes: MAX_BYTES },
         })
     }
 

@@ -25,7 +25,7 @@ use crate::git::error::GitError;
 use crate::git::oid::Oid;
 
 /// Fewer files are not worth two more processes.
-pub(super) const MANY: u64 = 256;
+pub(super) const MANY_FILES: u64 = 256;
 
 /// How much of a file is looked at in order to know whether it can be compressed.
 const SAMPLE: u64 = 64 << 10;

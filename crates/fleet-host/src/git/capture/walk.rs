@@ -1,7 +1,7 @@
 //! A look at the folders of a work tree before git sees them.
 //!
 //! Git asks every folder whether it is a repository, and reads `.gitignore` and `.gitattributes` wherever it finds
-//! them. An agent can make each of these wait for ever, or lead git into a repository with settings of the agent's
+//! them. An agent can make each of these wait forever, or lead git into a repository with settings of the agent's
 //! choice. So they are found here first, by names and kinds alone: nothing is opened but folders, and no link is
 //! followed.
 
@@ -36,6 +36,8 @@ pub(in crate::git) struct Survey {
     pub(super) bad_ignore: Vec<Vec<u8>>,
     /// The same for `.gitattributes`.
     pub(super) bad_attributes: Vec<Vec<u8>>,
+    /// Pipes, sockets and devices. Git neither lists nor removes them, and waits for some of them.
+    special: Vec<Vec<u8>>,
     pub(in crate::git) entries: u64,
 }
 
@@ -46,8 +48,8 @@ impl Survey {
             survey.note(root, found);
             Enter::Yes
         })?;
-        let Self { repositories, closed, bad_ignore, bad_attributes, .. } = &mut survey;
-        for paths in [repositories, closed, bad_ignore, bad_attributes] {
+        let Self { repositories, closed, bad_ignore, bad_attributes, special, .. } = &mut survey;
+        for paths in [repositories, closed, bad_ignore, bad_attributes, special] {
             paths.sort_unstable();
         }
         Ok(survey)
@@ -67,6 +69,8 @@ impl Survey {
             self.bad_ignore.push(folder.to_vec());
         } else if is_named(name, b".gitattributes") && is_harmful() {
             self.bad_attributes.push(folder.to_vec());
+        } else if is_special(kind) {
+            self.special.push(joined(folder, name));
         }
     }
 
@@ -77,7 +81,7 @@ impl Survey {
             .all(|paths| paths.is_empty())
     }
 
-    /// What has to go before git may look: repositories, and files of patterns that it cannot read.
+    /// What has to go before git may look: repositories, files of patterns that it cannot read, and special files.
     pub(in crate::git) fn hazards(&self) -> impl Iterator<Item = Vec<u8>> {
         let files = |folders: &[Vec<u8>], name: &[u8]| -> Vec<Vec<u8>> {
             folders.iter().map(|folder| joined(folder, name)).collect()
@@ -85,7 +89,12 @@ impl Survey {
         let ignore = files(&self.bad_ignore, b".gitignore");
         let attributes = files(&self.bad_attributes, b".gitattributes");
         let repositories = outermost(&self.repositories).into_iter().map(<[u8]>::to_vec);
-        repositories.collect::<Vec<_>>().into_iter().chain(ignore).chain(attributes)
+        repositories
+            .collect::<Vec<_>>()
+            .into_iter()
+            .chain(ignore)
+            .chain(attributes)
+            .chain(self.special.clone())
     }
 
     /// The same for a folder, with paths relative to that.
@@ -104,6 +113,7 @@ impl Survey {
             closed: below(&self.closed),
             bad_ignore: below(&self.bad_ignore),
             bad_attributes: below(&self.bad_attributes),
+            special: below(&self.special),
             entries: self.entries,
         }
     }
@@ -116,6 +126,10 @@ fn is_harmful(place: &Path, kind: FileType) -> bool {
         FileType::RegularFile => fs::symlink_metadata(place).is_ok_and(|metadata| metadata.len() > PATTERNS),
         _ => true,
     }
+}
+
+fn is_special(kind: FileType) -> bool {
+    matches!(kind, FileType::Fifo | FileType::Socket | FileType::CharacterDevice | FileType::BlockDevice)
 }
 
 /// What a walk comes across.

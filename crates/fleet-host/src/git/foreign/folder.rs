@@ -1,4 +1,5 @@
-//! Folders and files that somebody hostile may swap at any moment, opened so that nothing leads out or blocks.
+//! Opens folders and files that a hostile process may swap at any moment, so that no link leads outside and nothing
+//! blocks.
 //!
 //! Owns the three rules of this module: no link is followed at any step, only regular files are read, and never more of
 //! them than the caller allows. Folders are held open and entered one name at a time, so that a folder that is replaced

@@ -11,9 +11,9 @@ use super::{ForeignGitDir, Unreadable};
 /// A pointer file holds one path.
 const POINTER_LIMIT: u64 = 8192;
 /// More worktrees than anyone uses.
-const MOST_WORKTREES: usize = 100;
+const MAX_WORKTREES: usize = 100;
 /// More repositories of submodules than this, or deeper ones, are not looked for.
-const MOST_MODULES: usize = 500;
+const MAX_MODULES: usize = 500;
 const DEEPEST_MODULE: usize = 16;
 
 pub(super) fn of(work_tree: &Path) -> Result<ForeignGitDir, Unreadable> {
@@ -44,7 +44,7 @@ pub(super) fn nested(root: &Path, folder: &Path) -> Result<ForeignGitDir, Unread
 /// The worktrees of the git directory `common`, with their names.
 pub(super) fn worktrees(common: &Folder) -> Result<Vec<(String, ForeignGitDir)>, Unreadable> {
     let mut found = Vec::new();
-    for (name, own) in folders(common, "worktrees", MOST_WORKTREES)? {
+    for (name, own) in folders(common, "worktrees", MAX_WORKTREES)? {
         let common = Some(common.descend(Path::new(""))?);
         found.push((name.to_string_lossy().into_owned(), ForeignGitDir { own, common }));
     }
@@ -59,7 +59,7 @@ pub(super) fn modules(work_tree: &Path) -> Result<Vec<(PathBuf, ForeignGitDir)>,
         && let Some(dot_git) = root.enter(".git")?
     {
         modules_in(&dot_git, Path::new(""), &mut found)?;
-        for (name, worktree) in folders(&dot_git, "worktrees", MOST_WORKTREES)? {
+        for (name, worktree) in folders(&dot_git, "worktrees", MAX_WORKTREES)? {
             modules_in(&worktree, &Path::new("worktrees").join(name), &mut found)?;
         }
     }
@@ -75,7 +75,7 @@ fn modules_in(
     let Some(folder) = git_dir.enter("modules")? else { return Ok(()) };
     let mut open = vec![(path.join("modules"), folder)];
     while let Some((path, folder)) = open.pop() {
-        let too_many = path.components().count() > DEEPEST_MODULE || found.len() > MOST_MODULES;
+        let too_many = path.components().count() > DEEPEST_MODULE || found.len() > MAX_MODULES;
         if too_many {
             return Err(Unreadable::new(folder.path(), "it has too many repositories of submodules"));
         }
@@ -85,7 +85,7 @@ fn modules_in(
             open.extend(folder.enter("modules")?.map(|inner| (path.join("modules"), inner)));
             found.push((path, ForeignGitDir { own: folder, common: None }));
         } else {
-            let inner = folders_of(&folder, MOST_MODULES)?.into_iter();
+            let inner = folders_of(&folder, MAX_MODULES)?.into_iter();
             open.extend(inner.map(|(name, inner)| (path.join(name), inner)));
         }
     }

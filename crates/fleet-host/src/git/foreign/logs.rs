@@ -10,7 +10,7 @@ use crate::git::oid::Oid;
 /// How much of the end of a log is read.
 const END: u64 = 1 << 20;
 /// How many lines count. Git itself forgets them after 90 days.
-const MOST_LINES: usize = 1000;
+const MAX_LINES: usize = 1000;
 /// A file of one ref is a line.
 const LINE_LIMIT: u64 = 4096;
 
@@ -67,7 +67,7 @@ struct Move {
 /// The moves of a ref, newest first. Lines that cannot be read are left out.
 fn lines(folder: &Folder, name: &str) -> Result<Vec<Move>, Unreadable> {
     let content = folder.read_end(name, END)?.unwrap_or_default();
-    Ok(content.rsplit(|byte| *byte == b'\n').filter_map(parse).take(MOST_LINES).collect())
+    Ok(content.rsplit(|byte| *byte == b'\n').filter_map(parse).take(MAX_LINES).collect())
 }
 
 fn parse(line: &[u8]) -> Option<Move> {

@@ -1,4 +1,4 @@
-//! A repository that somebody else writes, read as data.
+//! A repository that others write, read as data.
 //!
 //! Owns how the git directory of an agent is looked at: its `HEAD`, refs and logs are parsed here, and its objects are
 //! taken into a repository of ours after they were checked. Everything in such a directory may be forged, at any moment.

@@ -19,16 +19,16 @@ use crate::git::error::GitError;
 use crate::git::temporary::Temporary;
 
 /// A repository with more files than this is refused.
-const MOST_FILES: usize = 2_000_000;
-/// Git looks through all packs for every object. It packs them anew when there are fifty.
-const MOST_PACKS: usize = 10_000;
+const MAX_FILES: usize = 2_000_000;
+/// Git looks through all packs for every object. It repacks them when there are fifty.
+const MAX_PACKS: usize = 10_000;
 /// How much is copied where files cannot be linked.
-const MOST_BYTES: u64 = 64 << 30;
+const MAX_BYTES: u64 = 64 << 30;
 
 /// A loose object of this size is large.
 const LARGE: u64 = 1 << 20;
 /// Compressing this much takes seconds.
-const MUCH: u64 = 64 << 20;
+const LARGE_BYTES: u64 = 64 << 20;
 
 /// Object files of an agent, in an object directory of ours. Removed when it is dropped.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ impl Staged {
     /// How well to compress what is packed: data that stays large is mostly of a kind that does not compress, and trying
     /// takes five times as long as all the rest.
     pub(super) const fn compression(&self) -> &'static str {
-        if self.large_bytes > MUCH { "pack.compression=0" } else { "pack.compression=1" }
+        if self.large_bytes > LARGE_BYTES { "pack.compression=0" } else { "pack.compression=1" }
     }
 }
 
@@ -63,12 +63,12 @@ pub(super) fn stage(common: &Folder, into: &Path) -> Result<Staged, ForeignError
         .ok_or_else(|| Unreadable::new(&common.path().join("objects"), "it does not exist"))?;
     let mut staging = Staging {
         folder: Temporary::new(into, "staged")?,
-        files_left: MOST_FILES,
-        bytes_left: MOST_BYTES,
+        files_left: MAX_FILES,
+        bytes_left: MAX_BYTES,
         large_bytes: 0,
     };
     let mut packs = 0;
-    for entry in objects.entries(MOST_FILES)?.iter().filter(|entry| entry.kind == EntryKind::Folder) {
+    for entry in objects.entries(MAX_FILES)?.iter().filter(|entry| entry.kind == EntryKind::Folder) {
         match entry.name.to_str() {
             Some("pack") => packs = staging.packs(&objects)?,
             Some(name) if name.len() == 2 && is_hex(&entry.name) => staging.loose(&objects, name)?,
@@ -109,9 +109,9 @@ impl Staging {
         let ours = self.make("pack")?;
         let mut packs = 0;
         for index in entries.iter().filter_map(index_name) {
-            if packs == MOST_PACKS {
+            if packs == MAX_PACKS {
                 return Err(
-                    Unreadable::new(theirs.path(), &format!("it has more than {MOST_PACKS} packs")).into()
+                    Unreadable::new(theirs.path(), &format!("it has more than {MAX_PACKS} packs")).into()
                 );
             }
             let pack = Path::new(index).with_extension("pack").into_os_string();

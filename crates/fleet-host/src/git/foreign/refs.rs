@@ -14,11 +14,11 @@ const LINE_LIMIT: u64 = 4096;
 /// As much as a million refs need.
 const PACKED_LIMIT: u64 = 64 << 20;
 /// More refs than anyone works with.
-const MOST_REFS: usize = 1_000_000;
+const MAX_REFS: usize = 1_000_000;
 /// Git cannot make files of longer names either.
 const LONGEST_NAME: usize = 1024;
 /// Deeper folders are ignored.
-const DEEPEST: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 /// What `HEAD` says in a repository that keeps refs in tables, where git would not look at it.
 const TABLE_HEAD: &str = "refs/heads/.invalid";
@@ -56,8 +56,8 @@ pub(super) fn all(common: &Folder) -> Result<Refs, Unreadable> {
     let refs = common
         .enter("refs")?
         .ok_or_else(|| Unreadable::new(&common.path().join("refs"), "it does not exist"))?;
-    let mut walk = Walk { found: Refs::default(), hidden: BTreeSet::new(), left: MOST_REFS };
-    walk.folder(&refs, "refs", DEEPEST)?;
+    let mut walk = Walk { found: Refs::default(), hidden: BTreeSet::new(), left: MAX_REFS };
+    walk.folder(&refs, "refs", MAX_DEPTH)?;
     walk.packed(common);
     Ok(walk.found)
 }
@@ -141,7 +141,7 @@ impl Walk {
     }
 
     fn line(&mut self, line: &[u8]) {
-        // Comments, and what the tag in the line before stands for.
+        // Comments, and the peeled object of the tag in the line before.
         if line.is_empty() || matches!(line[0], b'#' | b'^') {
             return;
         }

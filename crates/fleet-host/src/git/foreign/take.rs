@@ -1,4 +1,4 @@
-//! Objects of somebody else, into a repository of ours.
+//! Copies objects of a foreign repository into one of ours.
 //!
 //! Owns the check. Git packs what the tips reach, with the staged objects as one more place to look; what it read may be
 //! forged, so the pack is then indexed (every name computed from its content, every object checked by fsck, every link
@@ -253,7 +253,7 @@ fn refusal(error: GitError) -> TakeError {
         GitError::Failed { code: Some(_), stderr, .. } if !OURS.iter().any(|ours| stderr.contains(ours)) => {
             TakeError::Refused { why: stderr }
         }
-        // Objects that swell without end would be tried for ever.
+        // Objects that inflate without end would never finish.
         GitError::TimedOut { .. } => TakeError::Refused { why: error.to_string() },
         error => TakeError::Git(error),
     }

@@ -1,9 +1,9 @@
 //! Putting a branch of committed work into the user's repository.
 //!
 //! Owns the only way by which commits of a run get there. Must never move, replace or bring back what a person moved,
-//! deleted or has checked out, and must be safe beside any command of theirs, `git gc --prune=now` included: objects
-//! come in a new pack that housekeeping may not touch until the branch is set (see `pack`), and the branch is set
-//! only from where it was seen.
+//! deleted or has checked out, and must be safe beside any git command of a person, `git gc --prune=now` included:
+//! objects come in a new pack that housekeeping may not touch until the branch is set (see `pack`), and the branch is
+//! set only from where it was seen.
 
 mod in_use;
 mod pack;
@@ -22,7 +22,7 @@ use super::refs;
 use super::retries::Retries;
 
 pub(in crate::git) use self::in_use::place as place_in_use;
-pub(super) use self::pack::ABANDONED;
+pub(super) use self::pack::ABANDONED_AFTER;
 pub use self::pack::sweep_keeps;
 
 /// Objects are packed again when the user's git repacked them under our feet; other failures repeat themselves.
@@ -79,7 +79,7 @@ pub enum NotPublished {
     NameTaken {
         why: String,
     },
-    /// A git of theirs holds a lock, or was killed and left it.
+    /// A git of the user's holds a lock, or was killed and left it.
     Locked {
         lock: PathBuf,
     },
@@ -116,7 +116,7 @@ pub fn publish(wanted: &Publish<'_>) -> Result<Published, GitError> {
         objects.bring(from.as_ref())?;
         match set(wanted, &name, from.as_ref()) {
             Ok(()) => return Ok(Published::Done),
-            // A lock of theirs, or the branch moved in between: the next look tells which.
+            // A lock of the user's git, or the branch moved in between: the next look tells which.
             Err(error) => {
                 remove_own_lock(wanted, &name);
                 if let Err(error) = retries.pause_after(error) {
@@ -190,7 +190,7 @@ fn tip(repo: &Path, name: &str) -> Result<Found, GitError> {
         Git::about(repo).args(["for-each-ref", "--format=%(refname) %(objectname) %(symref)", "--", name]);
     let answer = git.bytes()?;
     let text = String::from_utf8_lossy(&answer);
-    // The pattern also stands for all below it.
+    // The pattern also matches all refs below it.
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
     Ok(match line.and_then(|line| line.split_once(' ')) {
         None => Found::Tip(Tip::Nowhere),

@@ -30,14 +30,14 @@ use crate::process::Identity;
 /// The start of every `.keep` of ours. The process that wrote it follows.
 const REASON: &str = "codefleet publish ";
 
-/// The extension of a file that is not complete. Nobody else has such files.
+/// The extension of a file that is not complete. No other program makes such files.
 const PART: &str = "fleet-part";
 
 /// A `.keep` of another program may be of any length.
 const LONGEST_REASON: u64 = 4096;
 
 /// So old that no process uses it, even where a process of another container looks dead to us.
-pub(in crate::git) const ABANDONED: Duration = Duration::from_hours(24);
+pub(in crate::git) const ABANDONED_AFTER: Duration = Duration::from_hours(24);
 
 /// Packing reads everything that is new.
 const PACK_TIMEOUT: Duration = Duration::from_hours(1);
@@ -69,7 +69,7 @@ impl Pack {
         let Some(source) = pack_objects(wanted, &scratch)? else { return Ok(None) };
         pack.fill(&source)?;
         // What killed processes left is no reason to fail.
-        let _ = sweep_keeps(wanted.repo, ABANDONED);
+        let _ = sweep_keeps(wanted.repo, ABANDONED_AFTER);
         Ok(Some(pack))
     }
 
@@ -81,7 +81,7 @@ impl Pack {
         fs::create_dir_all(folder).map_err(GitError::io(folder))?;
         let pack = Self { path, is_complete: false };
         pack.create(PART, format!("{REASON}{owner}\n").as_bytes())?;
-        // A `.keep` that does not say whose it is would stay for ever.
+        // A `.keep` without an owner would stay forever.
         let keep = pack.path.with_extension("keep");
         fs::rename(pack.path.with_extension(PART), &keep).map_err(GitError::io(&keep))?;
         pack.create("pack", b"")?;

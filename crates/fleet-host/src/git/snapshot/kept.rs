@@ -40,7 +40,7 @@ pub fn keep_commits(wish: &KeepCommits<'_>) -> Result<Vec<String>, GitError> {
     let known = hold_beginnings(&vault, &tips)?;
     import(wish.vault, &tips, &known)?;
     let names = name_all(wish, &write_all(wish)?)?;
-    // Once more: somebody who gives up what nobody needs may not have seen the refs.
+    // Once more: a cleanup at the same time may not have seen the refs.
     known.iter().try_for_each(|commit| vault.hold(commit))?;
     Ok(names)
 }

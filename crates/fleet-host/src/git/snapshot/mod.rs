@@ -29,7 +29,7 @@ pub use self::stored::{StoredSnapshot, drop_snapshots, list_snapshots, restore_b
 /// Where snapshots are.
 pub(in crate::git) const FOLDER: &str = "refs/fleet/snapshots";
 
-/// Whose commits snapshots are: never the user's, whose name stands for what they did themselves.
+/// Whose commits snapshots are: never the user's, whose name is only for their own work.
 pub(super) const OUR_NAME: &str = "codefleet";
 /// The address to it.
 pub(super) const OUR_EMAIL: &str = "codefleet@localhost";

@@ -24,14 +24,14 @@ const KINDS: [&str; 3] = ["refs/heads", "refs/remotes", "refs/tags"];
 /// The coarsest clock of a file system that is in use, in seconds.
 const TICK: i64 = 2;
 /// Folders of refs are not deeper than names are long.
-const DEEPEST: usize = 200;
+const MAX_DEPTH: usize = 200;
 
 /// Refs as an agent gets them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::git) struct AgentRefs {
     /// The refs that name an object.
     pub(in crate::git) named: BTreeMap<String, Oid>,
-    /// The refs that stand for another.
+    /// The symbolic refs.
     pub(in crate::git) symbolic: BTreeMap<String, String>,
 }
 
@@ -94,7 +94,7 @@ fn list((path, name): (&Path, &str), open: &mut Vec<String>, loose: &mut Vec<Str
         let Ok(end) = entry.file_name().into_string() else { continue };
         let full = format!("{name}/{end}");
         match entry.file_type()? {
-            kind if kind.is_dir() && full.matches('/').count() < DEEPEST => open.push(full),
+            kind if kind.is_dir() && full.matches('/').count() < MAX_DEPTH => open.push(full),
             kind if kind.is_file() && !is_lock(&full) => loose.push(full),
             _ => {}
         }

@@ -4,17 +4,17 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use super::heal::{self, ASIDE};
+use super::heal::{self, BAD_REFS_FOLDER};
 use crate::git::command::Git;
 use crate::git::error::GitError;
 use crate::git::gitdir::is_absence;
 
-/// Somebody waits for the answer: a very large vault is not looked at to the end.
+/// A user waits for the answer: a very large vault is not looked at to the end.
 const CHECK_TIMEOUT: Duration = Duration::from_mins(1);
 /// What a repository cannot be without.
 const NEEDED: [&str; 3] = ["HEAD", "config", "objects"];
 /// How many of git's findings are passed on.
-const MOST_NAMED: usize = 3;
+const MAX_NAMED: usize = 3;
 
 /// What is wrong with a vault, in a sentence each; empty is good. One whose repository is away cannot be judged.
 pub fn check_vault(repo: &Path, dir: &Path) -> Result<Vec<String>, GitError> {
@@ -30,9 +30,11 @@ pub fn check_vault(repo: &Path, dir: &Path) -> Result<Vec<String>, GitError> {
         0 => {}
         bad => findings.push(format!("{bad} refs cannot be read")),
     }
-    match aside(&dir.join(ASIDE))? {
+    match aside(&dir.join(BAD_REFS_FOLDER))? {
         0 => {}
-        lost => findings.push(format!("{lost} snapshots were lost before; their names are in {ASIDE}")),
+        lost => {
+            findings.push(format!("{lost} snapshots were lost before; their names are in {BAD_REFS_FOLDER}"));
+        }
     }
     // A partial clone lacks what its remote promised.
     if findings.is_empty() && !dir.join("partial").exists() {
@@ -70,7 +72,7 @@ fn damaged_objects(repo: &Path, dir: &Path) -> Result<Vec<String>, GitError> {
         if answer.code != Some(0) {
             let said = String::from_utf8_lossy(&answer.stdout).into_owned() + "\n" + &answer.stderr;
             let lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
-            findings.extend(lines.take(MOST_NAMED).map(ToOwned::to_owned));
+            findings.extend(lines.take(MAX_NAMED).map(ToOwned::to_owned));
         }
     }
     Ok(findings)

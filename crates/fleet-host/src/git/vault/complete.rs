@@ -1,7 +1,7 @@
 //! Objects that the vault only seems to have.
 //!
-//! Git does not write an object that it finds in a repository it borrows from. What the user's repository has there may be
-//! anything: of another branch, or of nobody, and gone with the next prune. So what is new is looked for in the vault
+//! Git does not write an object that it finds in a repository it borrows from. What the user's repository has there may
+//! be anything: of another branch, or of none, and gone with the next prune. So what is new is looked for in the vault
 //! itself before a ref leads to it, and copied where it is missing.
 
 use std::collections::BTreeSet;

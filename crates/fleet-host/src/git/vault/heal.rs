@@ -12,7 +12,7 @@ use crate::git::oid::Oid;
 use crate::git::refs;
 
 /// Where bad refs are put.
-pub(super) const ASIDE: &str = "bad-refs";
+pub(super) const BAD_REFS_FOLDER: &str = "bad-refs";
 
 /// Puts refs whose object is missing or empty aside: git would stop at one, and hide all others.
 pub(in crate::git) fn put_lost_refs_aside(vault: &Path) -> Result<(), GitError> {
@@ -39,7 +39,7 @@ pub(in crate::git) fn put_lost_refs_aside(vault: &Path) -> Result<(), GitError> 
 
 /// Notes what a ref named, and removes it.
 fn put_aside(vault: &Path, name: &str, oid: &Oid) -> Result<(), GitError> {
-    let folder = vault.join(ASIDE);
+    let folder = vault.join(BAD_REFS_FOLDER);
     let note = folder.join(name.replace('/', "-"));
     let noted = fs::create_dir_all(&folder).and_then(|()| fs::write(&note, format!("{oid}\n")));
     noted.map_err(GitError::io(&note))?;
@@ -48,7 +48,7 @@ fn put_aside(vault: &Path, name: &str, oid: &Oid) -> Result<(), GitError> {
 
 /// Puts bad refs aside, where people can look at them: git would stop at one, and hide all others.
 pub(super) fn put_bad_refs_aside(vault: &Vault) {
-    let aside = vault.dir.join(ASIDE);
+    let aside = vault.dir.join(BAD_REFS_FOLDER);
     for path in bad(&vault.dir.join("refs")) {
         let name = path.strip_prefix(&vault.dir).unwrap_or(&path).to_string_lossy().replace('/', "-");
         // What cannot be moved is in the way still, and git says so.

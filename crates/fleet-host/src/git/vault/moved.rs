@@ -31,7 +31,7 @@ pub(super) fn take_over(vault: &Vault) -> Result<(), GitError> {
         return Err(in_use(&found, &place));
     }
     match rename_new(&found, &vault.dir) {
-        // Somebody else may be quicker.
+        // Another process may be quicker.
         Err(error) if is_absence(&error) || error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         moved => moved.map_err(GitError::io(&found)),
     }

@@ -1,4 +1,4 @@
-//! Writing the objects of the vault anew, without those that nobody needs.
+//! Repacks the objects of the vault without unreachable ones.
 //!
 //! Not by `git gc`: that drops every object which a borrowed repository has as well, and with it what the user may prune
 //! the next moment. `git prune` and `git prune-packed` do the same.
@@ -77,7 +77,7 @@ impl ObjectFiles {
             let data = index.with_extension("pack");
             let is_new = except.is_some_and(|new| name(index) == format!("{new}.idx"));
             if !is_new && !data.with_extension("keep").exists() && is_old(&data) {
-                // Without its index nobody finds the pack; readers have it open.
+                // Without its index the pack is invisible; readers have it open.
                 remove(index)?;
                 for end in ["rev", "bitmap", "mtimes", "pack"] {
                     remove(&data.with_extension(end))?;

@@ -11,14 +11,14 @@ use super::{Vault, copied, heal};
 use crate::git::commit::remove;
 use crate::git::error::GitError;
 use crate::git::oid::Oid;
-use crate::git::publish::{ABANDONED, sweep_keeps};
+use crate::git::publish::{ABANDONED_AFTER, sweep_keeps};
 use crate::git::stamp::Stamp;
 
 /// Older files were left by a dead process.
 const DAY: i64 = 24 * 60 * 60;
 
-/// Removes objects of the vault that nobody has needed for a day, and gives up commits in the user's repository that
-/// are held for nothing.
+/// Removes objects of the vault that were unreachable for a day, and releases commits of the user's repository that are
+/// held without need.
 pub fn tidy_vault(repo: &Path, dir: &Path) -> Result<(), GitError> {
     let vault = Vault::of(repo, dir)?;
     // Its time is what the file system calls now.
@@ -27,7 +27,7 @@ pub fn tidy_vault(repo: &Path, dir: &Path) -> Result<(), GitError> {
     heal::put_lost_refs_aside(&vault.dir)?;
     give_up_unneeded(&vault)?;
     remove_leftovers(&vault.dir);
-    sweep_keeps(&vault.repo, ABANDONED)?;
+    sweep_keeps(&vault.repo, ABANDONED_AFTER)?;
     let now = Stamp::of(&vault.dir.join("refresh.lock")).map_or(0, |stamp| stamp.seconds());
     // A process that is writing has objects that no ref leads to yet.
     repack(&vault, now - DAY)

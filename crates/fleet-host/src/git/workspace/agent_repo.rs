@@ -1,8 +1,8 @@
 //! The repository that an agent works with: the `.git` folder of its workspace.
 //!
-//! Owns how it is made: its own refs and objects, everything else borrowed or copied. Between runs a repository is used
-//! again only if every file in it is, byte for byte, what would be written anew; anything else goes. Must never be asked
-//! with git once an agent has had it: what is in it then is read as data, by `foreign`.
+//! Owns how it is made: its own refs and objects, everything else borrowed or copied. Between runs a repository is
+//! reused only if every file in it is, byte for byte, what would be written again; anything else goes. Must never be
+//! asked with git once an agent has had it: what is in it then is read as data, by `foreign`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
@@ -20,7 +20,7 @@ use crate::git::vault::{AgentRefs, Vault};
 const PACKED: &str = "packed-refs";
 
 /// More folders within each other than branches have. Each level costs an open file when they are removed.
-const MOST_LEVELS: usize = 64;
+const MAX_LEVELS: usize = 64;
 
 /// What an agent's repository must contain.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub(super) struct AgentRepo {
     head: Vec<u8>,
     /// All refs but those in `branches` and `files`.
     packed: Vec<u8>,
-    /// The branch of the run, and the branches that stand for others, by path. All others are packed.
+    /// The branch of the run, and the symbolic branches, by path. All others are packed.
     branches: BTreeMap<PathBuf, Vec<u8>>,
 }
 
@@ -66,7 +66,7 @@ impl AgentRepo {
                 self.build().map_err(GitError::io(&self.dir))?;
                 self.copy_index().map(|()| true)
             }
-            // An agent can make any step fail. Making it anew then tells whether the fault is ours.
+            // An agent can make any step fail. Recreating it then shows whether the fault is ours.
             _ => Ok(self.is_as_made() && self.begin().is_ok() && self.copy_index().is_ok()),
         }
     }
@@ -163,7 +163,7 @@ impl AgentRepo {
             let kind = entry.file_type().ok()?;
             if kind.is_dir() {
                 let is_usual = is_open(&entry.metadata().ok()?) && self.has_folder(&name);
-                (is_usual && name.components().count() <= MOST_LEVELS).then_some(())?;
+                (is_usual && name.components().count() <= MAX_LEVELS).then_some(())?;
                 self.check(&name, found)?;
             } else if !is_changing(&name) {
                 reads(&entry.path(), self.files.get(&name)?).then_some(())?;
@@ -187,7 +187,7 @@ fn is_open(folder: &fs::Metadata) -> bool {
     folder.mode() & 0o700 == 0o700
 }
 
-/// Whether it is written anew for every run.
+/// Whether it is rewritten for every run.
 fn is_changing(name: &Path) -> bool {
     ["HEAD", "index", PACKED].iter().any(|one| name == Path::new(one)) || name.starts_with("refs/heads")
 }

@@ -25,10 +25,10 @@ const FETCHED: &str = "refs/remotes/";
 /// Refs of an agent that are not its work: what it fetched, and stashes, which are found by their log.
 const NOT_WORK: [&str; 5] = [FETCHED, "refs/stash", "refs/pull/", "refs/prefetch/", "refs/merge-requests/"];
 /// More branches and stashes than anyone uses.
-const MOST_OTHERS: usize = 1_000;
+const MAX_OTHERS: usize = 1_000;
 
 /// An agent that leaves more commits behind is testing git.
-const MOST_LEFT: usize = 50;
+const MAX_LEFT: usize = 50;
 
 /// What an agent did in its repository; all of it is in the vault.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,7 +81,7 @@ impl Workspace {
     pub fn collect(&self) -> Result<Collected, GitError> {
         let mut seen_to = self.collecting.lock().unwrap_or_else(PoisonError::into_inner);
         self.checkout()?;
-        // Whatever comes of it: the next attempt to publish says so.
+        // Whatever the result: the next attempt to publish says so.
         let _ = self.hold_again();
         let at = self.own_head()?;
         let nothing = Collected {
@@ -162,7 +162,7 @@ impl Workspace {
         let reached: BTreeSet<&Oid> =
             reached.iter().copied().flatten().chain(others.iter().map(|other| &other.commit)).collect();
         left.retain(|commit| !reached.contains(commit));
-        left.truncate(MOST_LEFT);
+        left.truncate(MAX_LEFT);
         let what = |commit| OtherWork { what: "commit that no branch has".to_owned(), commit };
         // What is not whole any more was thrown away by the agent itself.
         let taken = taking.take_each(left.into_iter().map(what).collect(), &mut None)?;
@@ -195,11 +195,11 @@ impl Workspace {
         let git = Git::within(&self.checkout).args(["read-tree", "-i", "-m", from.as_str(), to.as_str()]);
         let answer = git.answer();
         if let Err(GitError::TimedOut { .. }) = answer {
-            // It was killed, and nobody else uses our index.
+            // It was killed, and no other process uses our index.
             let _ = fs::remove_file(self.checkout.git_dir.join("index.lock"));
         }
         if answer?.code != Some(0) {
-            // Then it is made anew, from `HEAD`.
+            // Then it is recreated from `HEAD`.
             let index = self.checkout.git_dir.join("index");
             fs::remove_file(&index).map_err(GitError::io(&index))?;
         }
@@ -246,10 +246,10 @@ impl Workspace {
             given.named.values().chain(&at_head).chain(refs.named.get(&own)).cloned().collect();
         let is_first = |other: &OtherWork| seen.insert(other.commit.clone());
         let mut others: Vec<OtherWork> =
-            stashes.chain(named).chain(beside).filter(is_first).take(MOST_OTHERS + 1).collect();
-        if others.len() > MOST_OTHERS {
-            others.truncate(MOST_OTHERS);
-            unread = Some(format!("it has more than {MOST_OTHERS} branches and stashes"));
+            stashes.chain(named).chain(beside).filter(is_first).take(MAX_OTHERS + 1).collect();
+        if others.len() > MAX_OTHERS {
+            others.truncate(MAX_OTHERS);
+            unread = Some(format!("it has more than {MAX_OTHERS} branches and stashes"));
         }
         let branch = refs.named.get(&own).cloned();
         Ok(State { head: at_head, branch, others, visited, left, worktrees, unread })

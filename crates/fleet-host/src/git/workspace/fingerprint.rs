@@ -18,7 +18,7 @@ use crate::git::oid::Oid;
 use crate::git::stamp::Stamp;
 
 /// Of larger trees git is asked: it looks at files with several threads.
-const MOST_ENTRIES: usize = 2_000;
+const MAX_ENTRIES: usize = 2_000;
 
 /// The coarsest clock of a file system that is in use, in nanoseconds: within it, a file can change and look the same.
 const COARSE_TICK: i128 = 2_000_000_000;
@@ -43,7 +43,7 @@ impl Fingerprint {
     }
 
     fn of(root: &Path, now: i128) -> Option<Self> {
-        let mut walk = Walk { hasher: DefaultHasher::new(), left: MOST_ENTRIES, now };
+        let mut walk = Walk { hasher: DefaultHasher::new(), left: MAX_ENTRIES, now };
         walk.take(&fs::symlink_metadata(root).ok()?)?;
         let repository = root.join(".git");
         let mut open = vec![root.to_owned()];
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn a_large_tree_is_left_to_git() {
         let dir = tree();
-        for number in 0..MOST_ENTRIES {
+        for number in 0..MAX_ENTRIES {
             fs::write(dir.path().join(number.to_string()), "").unwrap();
         }
         assert_eq!(print(&dir), None);

@@ -20,7 +20,7 @@ pub(super) fn note(checkout: &Checkout, given: &AgentRefs) -> Result<(), GitErro
     fs::write(&file, bytes).map_err(GitError::io(&file))
 }
 
-/// What was noted; nothing if that is lost: then everything counts as the agent's.
+/// The note; empty if it is lost: then everything counts as the agent's.
 pub(super) fn noted(checkout: &Checkout) -> AgentRefs {
     let noted = fs::read(file(checkout)).ok();
     noted.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()

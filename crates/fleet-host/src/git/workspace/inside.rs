@@ -57,8 +57,8 @@ impl Surrounding {
         Err(not_published(&head))
     }
 
-    /// The commit that somebody in the workspace means: names are the agent's own if it has them. What only the log of
-    /// a ref or the files of a git directory can tell is refused, because git would ask the user's.
+    /// The commit that a name stands for in the workspace: names are the agent's own if it has them. What only the log
+    /// of a ref or the files of a git directory can tell is refused, because git would ask the user's.
     pub fn resolve(&self, rev: &str) -> Result<Oid, GitError> {
         let (name, suffix) = rev.split_at(rev.find(['~', '^', ':']).unwrap_or(rev.len()));
         let start = match name {

@@ -30,7 +30,7 @@ pub(super) fn take_over(area: &Area, held: &Held, claim: Claim) -> Result<Claim,
     let git_dir = claim.git_dir.clone().unwrap_or_default();
     let commit = match refs::head(&git_dir) {
         Ok(Some(commit)) => Some(commit),
-        // Removed by somebody, or never born.
+        // Removed, or never made.
         Ok(None) | Err(GitError::Failed { .. }) => branch.clone(),
         Err(error) => return Err(error.into()),
     };

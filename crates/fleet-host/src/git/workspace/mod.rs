@@ -9,12 +9,12 @@
 //! - `w1.json` says which run has the slot and how far it got. It is on disk before anything is changed and goes last,
 //!   so that a killed process leaves a note, never a riddle.
 //!
-//! A third, `w1.quarantined`, is there where a run ended whose processes may not all have been found: until the machine
-//! is restarted nobody gets that path, so that whatever they write there gets into nobody's work. `occupied` says who was
+//! A third, `w1.quarantined`, is there where a run ended whose processes may not all have been found: no run gets that
+//! path until the machine is restarted, so that what they write there gets into no run's work. `occupied` says who was
 //! seen in the folders a moment ago.
 //!
-//! Must never hand out a slot that was not proven clean a moment ago or that somebody works in, never delete anything of a slot that has an
-//! owner, and never delete in the way of a user: what cannot be used again is moved aside.
+//! Must never hand out a slot that was not proven clean a moment ago or that is in use, never delete anything of a slot
+//! that has an owner, and never delete in the way of a user: what cannot be used again is moved aside.
 
 mod agent_repo;
 mod clean;
@@ -138,7 +138,7 @@ pub struct Workspace {
 pub enum WorkspaceError {
     #[error(transparent)]
     Git(#[from] GitError),
-    #[error("there is no branch {branch:?} to continue; start the task anew")]
+    #[error("there is no branch {branch:?} to continue; add the task again")]
     NoSuchBranch { branch: String },
     /// The branch is checked out by someone else.
     #[error(
@@ -162,6 +162,14 @@ pub enum WorkspaceError {
 }
 
 impl WorkspaceError {
+    /// Whether it stays so until a person changes something.
+    pub fn needs_a_person(&self) -> bool {
+        match self {
+            Self::Git(error) | Self::Submodules(error) => error.needs_a_person(),
+            _ => false,
+        }
+    }
+
     fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { path: path.to_owned(), source }
     }
@@ -217,12 +225,12 @@ impl Workspace {
             let why = "the folder is gone, or something else is in its place".to_owned();
             return Err(GitError::NotACheckout { path: self.checkout.work_tree.clone(), why });
         }
-        self.mend()?;
+        self.recreate_missing()?;
         Ok(self.checkout.clone())
     }
 
     /// Makes our own side of the workspace again where it was lost: removed by hand, or with the power.
-    fn mend(&self) -> Result<(), GitError> {
+    fn recreate_missing(&self) -> Result<(), GitError> {
         let (git_dir, at) = (&self.checkout.git_dir, self.claim.at.as_ref());
         match files::head_commit(git_dir) {
             Some(Tip::At(_)) => Ok(()),

@@ -87,7 +87,7 @@ impl<'a> ObjectTransfer<'a> {
         Ok(self.commits(taken, unread)?)
     }
 
-    /// The commits that these stand for: a tag has a name of its own, and may be one of a file.
+    /// The commits behind these: a tag has a name of its own, and may be one of a file.
     fn commits(
         &self,
         others: Vec<OtherWork>,

@@ -1,4 +1,4 @@
-//! Free workspaces that somebody works in.
+//! Free workspaces that processes still use.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::fingerprint::changed_at;
 use super::slot::Place;
 use super::{Area, WorkspaceError};
 use crate::process::{self, Identity, Occupant, Occupants};
 
-/// A free workspace that nobody gets as long as these processes use it.
+/// A free workspace that no run gets while these processes use it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OccupiedSlot {
     pub path: PathBuf,
@@ -21,87 +22,86 @@ pub struct OccupiedSlot {
 impl Area {
     /// The free workspaces that processes use. Nothing is changed.
     pub fn occupied(&self) -> Result<Vec<OccupiedSlot>, WorkspaceError> {
-        let mut strangers = Strangers::default();
-        let mut all = Vec::new();
-        for place in self.places()?.into_iter().filter(Place::is_free) {
-            let occupants = strangers.of(&place).to_vec();
-            if !occupants.is_empty() {
-                all.push(OccupiedSlot { path: place.path, occupants });
-            }
-        }
-        Ok(all)
+        let seen = Occupants::in_folders_of(&self.dir);
+        let free = self.places()?.into_iter().filter(Place::is_free);
+        let slots =
+            free.map(|place| OccupiedSlot { occupants: seen.of(&place.path).to_vec(), path: place.path });
+        Ok(slots.filter(|slot| !slot.occupants.is_empty()).collect())
     }
 }
 
-/// The processes that use workspaces which no run has, looked for once and only if somebody asks.
+/// Finds out whether processes use workspaces that no run has.
 #[derive(Debug, Default)]
 pub(super) struct Strangers {
-    recent: Option<RecentLook>,
-    seen: Option<Occupants>,
+    scan: Option<Scan>,
 }
 
 impl Strangers {
-    /// Looks at once, if there is a workspace that somebody will ask about and nobody has just looked.
+    /// Scans at once if there is a free workspace and no recent scan.
     pub(super) fn in_free_places(area: &Area) -> Self {
         if !area.places().is_ok_and(|places| places.iter().any(Place::is_free)) {
             return Self::default();
         }
-        let recent = RecentLook::of(&area.dir);
-        let seen = recent.is_none().then(|| look(&area.dir));
-        Self { recent, seen }
+        Self { scan: Some(Scan::recent(&area.dir).unwrap_or_else(|| Scan::now(&area.dir))) }
     }
 
+    /// The caller holds the place, so that no run can give it back meanwhile.
     pub(super) fn are_in(&mut self, place: &Place) -> bool {
-        // Whoever was there may have been the run that has given it back since.
-        let was_empty = self.recent.as_ref().is_some_and(|recent| !recent.was_used(place));
-        !was_empty && !self.of(place).is_empty()
-    }
-
-    fn of(&mut self, place: &Place) -> &[Occupant] {
-        let look = || place.path.parent().map(look).unwrap_or_default();
-        self.seen.get_or_insert_with(look).of(&place.path)
+        let folder = place.path.parent().unwrap_or(&place.path);
+        let known = self.scan.take().filter(|scan| scan.tells_about(place));
+        self.scan.insert(known.unwrap_or_else(|| Scan::now(folder))).found(place)
     }
 }
 
-fn look(folder: &Path) -> Occupants {
-    let since = process::uptime();
-    let seen = Occupants::in_folders_of(folder);
-    if let Some(at) = since {
-        RecentLook { boot: Identity::current_boot().to_owned(), at, used: seen.folders() }.leave(folder);
-    }
-    seen
-}
-
-/// The last look at all processes, which serves all who open a workspace within a second: where short runs follow each
-/// other it would be a tenth of their work. The processes of a run are ended before its workspace is free, and people come
-/// and go more slowly. Only for systems where nobody escapes from a run; elsewhere there is no uptime.
+/// One scan of all processes. It serves all who open a workspace within a second, so that many runs that start at once
+/// cost one. People come and go more slowly; what a run leaves behind is found because only a scan that began after a
+/// workspace was given back says anything about it.
 #[derive(Debug, Serialize, Deserialize)]
-struct RecentLook {
+struct Scan {
     boot: String,
-    /// In the time since the boot.
-    at: Duration,
-    /// The names of the workspaces that somebody was in.
+    /// When it began, in the time since the boot. Some systems have no such time: there a scan serves only its own
+    /// process.
+    uptime: Option<Duration>,
+    /// The same by the clock of the file system.
+    began: i128,
+    /// The names of the workspaces that were in use.
     used: BTreeSet<String>,
+    #[serde(skip)]
+    is_own: bool,
 }
 
-impl RecentLook {
+impl Scan {
     const LIFETIME: Duration = Duration::from_secs(1);
 
-    /// None if it is too old or cannot be read, perhaps because somebody writes it right now.
-    fn of(folder: &Path) -> Option<Self> {
-        let look: Self = serde_json::from_slice(&fs::read(Self::file(folder)).ok()?).ok()?;
-        let age = process::uptime()?.checked_sub(look.at)?;
-        (look.boot == Identity::current_boot() && age < Self::LIFETIME).then_some(look)
+    fn now(folder: &Path) -> Self {
+        let (uptime, began) = (process::uptime(), clock(folder));
+        let used = Occupants::in_folders_of(folder).folders();
+        let scan = Self { boot: Identity::current_boot().to_owned(), uptime, began, used, is_own: true };
+        scan.leave(folder);
+        scan
     }
 
-    fn was_used(&self, place: &Place) -> bool {
+    /// None if it is too old or cannot be read, perhaps because it is being written right now.
+    fn recent(folder: &Path) -> Option<Self> {
+        let scan: Self = serde_json::from_slice(&fs::read(Self::file(folder)).ok()?).ok()?;
+        let age = process::uptime()?.checked_sub(scan.uptime?)?;
+        (scan.boot == Identity::current_boot() && age < Self::LIFETIME).then_some(scan)
+    }
+
+    /// What another process saw may have ended since: of its scan only the emptiness of a workspace counts.
+    fn tells_about(&self, place: &Place) -> bool {
+        let is_newer = place.given_back_at().is_none_or(|at| at < self.began);
+        is_newer && (self.is_own || !self.found(place))
+    }
+
+    fn found(&self, place: &Place) -> bool {
         let name = place.path.file_name().unwrap_or_default();
         self.used.contains(&*name.to_string_lossy())
     }
 
-    /// Without it, the next one looks again.
+    /// Without it, the next one scans again.
     fn leave(&self, folder: &Path) {
-        if let Ok(bytes) = serde_json::to_vec(self) {
+        if let (Some(_), Ok(bytes)) = (self.uptime, serde_json::to_vec(self)) {
             let _ = fs::write(Self::file(folder), bytes);
         }
     }
@@ -109,6 +109,13 @@ impl RecentLook {
     fn file(folder: &Path) -> PathBuf {
         folder.join("occupied")
     }
+}
+
+/// What time it is by the clock of the file system; before everything if it cannot be asked.
+fn clock(folder: &Path) -> i128 {
+    let file = folder.join("occupied.clock");
+    let asked = fs::write(&file, ".").and_then(|()| fs::metadata(&file));
+    asked.map_or(i128::MIN, |found| changed_at(&found))
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -119,29 +126,51 @@ mod tests {
         Place { path: folder.join(name) }
     }
 
-    #[test]
-    fn only_the_emptiness_of_a_recent_look_counts() {
-        let dir = tempfile::tempdir().unwrap();
-        assert!(RecentLook::of(dir.path()).is_none());
-        look(dir.path());
-        let now = process::uptime().unwrap();
-        let mut recent = RecentLook::of(dir.path()).unwrap();
-        recent.used.insert("w1".to_owned());
-        assert!(recent.was_used(&place(dir.path(), "w1")) && !recent.was_used(&place(dir.path(), "w2")));
-        let mut strangers = Strangers { recent: Some(recent), seen: None };
-        assert!(!strangers.are_in(&place(dir.path(), "w2")));
-        assert!(strangers.seen.is_none(), "that was known");
-        assert!(!strangers.are_in(&place(dir.path(), "w1")));
-        assert!(strangers.seen.is_some(), "whoever was there has gone");
+    fn scan(folder: &Path, used: &[&str]) -> Scan {
+        Scan {
+            boot: Identity::current_boot().to_owned(),
+            uptime: process::uptime(),
+            began: clock(folder),
+            used: used.iter().map(|name| (*name).to_owned()).collect(),
+            is_own: true,
+        }
+    }
 
-        let old = RecentLook { boot: Identity::current_boot().to_owned(), at: now, used: BTreeSet::new() };
-        let at_boot = RecentLook { at: Duration::ZERO, ..old };
-        let elsewhere = RecentLook { boot: "another".to_owned(), at: now, used: BTreeSet::new() };
+    #[test]
+    fn a_scan_is_used_again_for_a_second() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(Scan::recent(dir.path()).is_none());
+        scan(dir.path(), &["w1"]).leave(dir.path());
+        let mut strangers = Strangers { scan: Scan::recent(dir.path()) };
+        assert!(!strangers.are_in(&place(dir.path(), "w2")));
+        assert!(!strangers.scan.as_ref().unwrap().is_own, "that was known");
+        assert!(!strangers.are_in(&place(dir.path(), "w1")), "what was there has ended");
+        assert!(strangers.scan.unwrap().is_own);
+
+        let at_boot = Scan { uptime: Some(Duration::ZERO), ..scan(dir.path(), &[]) };
+        let elsewhere = Scan { boot: "another".to_owned(), ..scan(dir.path(), &[]) };
         for useless in [at_boot, elsewhere] {
             useless.leave(dir.path());
-            assert!(RecentLook::of(dir.path()).is_none(), "{useless:?}");
+            assert!(Scan::recent(dir.path()).is_none(), "{useless:?}");
         }
-        fs::write(RecentLook::file(dir.path()), "{").unwrap();
-        assert!(RecentLook::of(dir.path()).is_none());
+        fs::write(Scan::file(dir.path()), "{").unwrap();
+        assert!(Scan::recent(dir.path()).is_none());
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "this crate is the home of processes")]
+    fn a_scan_from_before_a_workspace_was_given_back_says_nothing_about_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = place(dir.path(), "w1");
+        fs::create_dir(&place.path).unwrap();
+        let mut strangers = Strangers { scan: Some(scan(dir.path(), &[])) };
+        let held = place.try_hold().unwrap().unwrap();
+        fs::write(place.beside("json"), "{}").unwrap();
+        held.remove_claim().unwrap();
+        let mut stranger =
+            std::process::Command::new("sleep").arg("60").current_dir(&place.path).spawn().unwrap();
+        assert!(strangers.are_in(&place));
+        stranger.kill().unwrap();
+        stranger.wait().unwrap();
     }
 }

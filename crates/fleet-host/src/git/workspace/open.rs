@@ -33,7 +33,7 @@ pub(super) struct Start {
     pub(super) claim: Claim,
 }
 
-/// What came of trying a warm workspace.
+/// The result of trying a warm workspace.
 enum Recycled {
     Ready(Checkout, Option<Fingerprint>),
     /// It is not as it should be. It stays as it is, so that a person can look at it.
@@ -41,8 +41,8 @@ enum Recycled {
 }
 
 impl Area {
-    /// Opens a workspace on a branch: clean, with the files of the branch and no others, and a repository of its own. One
-    /// that somebody works in, be it a person or what an agent left running, is passed over.
+    /// Opens a workspace on a branch: clean, with the files of the branch and no others, and a repository of its own.
+    /// One that is in use, by a person or by what an agent left running, is skipped.
     ///
     /// A warm workspace that is as it was left costs no git process, another one two; a new one costs one, which writes
     /// all files. The user's repository is not changed, but for the commits that are held in it. A process that is killed
@@ -207,13 +207,13 @@ impl Area {
                 return Err(error);
             }
         };
-        if checkout.work_tree.join(".gitmodules").exists()
+        if checkout.work_tree.join(".gitmodules").is_file()
             && let Err(error) = update_submodules(&held, &checkout)
         {
             self.give_back(&held, Some(&checkout), UsedWorktree::Somehow)?;
             return Err(error);
         }
-        // Once more, now that the workspace is known: somebody who gives up what nobody needs may not have seen it.
+        // Once more, now that the workspace is known: a cleanup at the same time may not have seen it.
         start.claim.held.iter().try_for_each(|commit| start.vault.hold(commit))?;
         let mut claim = start.claim.clone();
         claim.phase = Phase::Open;
@@ -329,7 +329,7 @@ fn is_in(repo: &Path, commit: &Oid) -> Result<bool, GitError> {
     }
 }
 
-/// Checks the submodules out, with the repository that the agent will have and that nobody has touched yet. Which
+/// Checks the submodules out, with the repository that the agent will have and that is still untouched. Which
 /// transports it may use is for the user's own configuration to say.
 fn update_submodules(held: &Held, checkout: &Checkout) -> Result<(), WorkspaceError> {
     Git::standing_in(&checkout.work_tree)

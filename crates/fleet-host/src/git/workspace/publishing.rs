@@ -45,7 +45,7 @@ impl Workspace {
     }
 
     /// The commits that the workspace was made from and that the user's repository still has. They are held again if
-    /// somebody removed our refs.
+    /// our refs were removed.
     pub(super) fn hold_again(&self) -> Result<Vec<Oid>, GitError> {
         let mut held = Vec::new();
         for commit in &self.claim.held {

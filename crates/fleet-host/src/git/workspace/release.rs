@@ -42,7 +42,7 @@ impl Workspace {
         self.held.quarantine()
     }
 
-    /// Frees the slot, and moves the worktree as it is into a folder that nobody empties: for files that no snapshot
+    /// Frees the slot, and moves the worktree as it is into a folder that is never emptied: for files that no snapshot
     /// can take.
     pub fn set_aside(self, folder: &Path) -> Result<(), WorkspaceError> {
         fs::DirBuilder::new()
@@ -69,7 +69,7 @@ impl Area {
             if !is_of(&place, owner)? {
                 continue;
             }
-            let Some(held) = place.hold_soon()? else {
+            let Some(held) = place.hold_after_wait()? else {
                 return Err(WorkspaceError::InUse { owner: owner.to_owned() });
             };
             // Under the lock it may be gone, or another's.
@@ -182,7 +182,7 @@ impl Area {
         held.remove_claim()
     }
 
-    /// Whether the pool can take one more. Those that somebody works in do not count: nobody can use them.
+    /// Whether the pool can take one more. Those that are in use do not count: no run can get them.
     fn has_room(&self) -> Result<bool, WorkspaceError> {
         let free: Vec<_> = self.places()?.into_iter().filter(Place::is_free).collect();
         if free.len() < self.pool {
@@ -208,7 +208,7 @@ impl Area {
             match super::trash::rename_new(path, &target) {
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
                 Err(error) if is_absence(&error) && fs::symlink_metadata(path).is_err() => return Ok(None),
-                // Somebody emptied it with the folder.
+                // It was emptied with the folder.
                 Err(error) if is_absence(&error) && attempt == 0 => self.make_folders()?,
                 answer => return answer.map(|()| Some(target)).map_err(WorkspaceError::io(path)),
             }

@@ -27,7 +27,7 @@ impl Area {
         self.finish(held, start, ready).map(Ok)
     }
 
-    /// The checkout of a slot that nobody has touched since it was proven clean at this commit.
+    /// The checkout of a slot that is untouched since it was proven clean at this commit.
     fn as_left(&self, held: &Held, start: &Start) -> Option<(Checkout, Proof)> {
         let proof = Proof::of(held).filter(|_| self.keep == Keep::Nothing)?;
         let checkout = clean::connected(&start.vault, held.path())?;
@@ -128,7 +128,7 @@ mod tests {
         for branch in ["second", "a/third"] {
             assert!(stage.is_as_left(), "{branch}");
             let workspace = stage.open(branch);
-            assert!(workspace.recycled() && workspace.is_soon_told(), "{branch}");
+            assert!(workspace.recycled() && workspace.is_quick_to_check(), "{branch}");
             let status = stage.repo.git(&[
                 "--no-optional-locks",
                 "-C",
@@ -160,7 +160,7 @@ mod tests {
             change(&stage.area.places().unwrap()[0].path);
             assert!(!stage.is_as_left(), "{what}");
             let workspace = stage.open("second");
-            assert!(!workspace.is_soon_told(), "{what}: git was not asked");
+            assert!(!workspace.is_quick_to_check(), "{what}: git was not asked");
             assert_eq!(fs::read_to_string(workspace.path().join("file.txt")).unwrap(), "one\n", "{what}");
             assert!(!workspace.path().join("new.txt").exists() && !workspace.path().join("a.log").exists());
             let seen = workspace.untouched(&stage.base);

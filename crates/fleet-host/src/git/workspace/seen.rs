@@ -16,7 +16,7 @@ impl Area {
     /// The workspace in which a run is at work. `None` if it has none, not yet or not any more.
     pub fn look(&self, owner: &str) -> Result<Option<SeenWorkspace>, WorkspaceError> {
         for place in self.places()? {
-            // Somebody else's damaged note is no reason not to find this one.
+            // A damaged note of another workspace is no reason not to find this one.
             let Ok(Some(claim)) = place.claim() else { continue };
             if claim.owner != owner || claim.phase != Phase::Open {
                 continue;

@@ -9,19 +9,19 @@ use crate::git::oid::Oid;
 use crate::git::vault::Vault;
 
 /// More files than any project has.
-const MOST_PATHS: usize = 2_000_000;
+const MAX_PATHS: usize = 2_000_000;
 /// More than the names of that many files need.
-const MOST_BYTES: usize = 1 << 29;
+const MAX_BYTES: usize = 1 << 29;
 
 /// Why a commit cannot be read into an index, if so.
 pub(super) fn why_too_large(vault: &Vault, commit: &Oid) -> Result<Option<String>, GitError> {
-    let too_large = format!("commit {commit} has more than {MOST_PATHS} paths");
+    let too_large = format!("commit {commit} has more than {MAX_PATHS} paths");
     let (mut paths, mut bytes) = (0, 0);
     let list = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", commit.as_str()];
     let listed = Git::about(&vault.dir).args(list).feed(&mut |piece| {
         paths += piece.split(|byte| *byte == 0).count() - 1;
         bytes += piece.len();
-        if paths > MOST_PATHS || bytes > MOST_BYTES {
+        if paths > MAX_PATHS || bytes > MAX_BYTES {
             return Err(GitError::Refused(too_large.clone()));
         }
         Ok(())

@@ -17,7 +17,10 @@ use crate::lock::Exclusive;
 use crate::process::Identity;
 
 /// More worktrees than any machine works in at once.
-const MOST_SLOTS: usize = 10_000;
+const MAX_SLOTS: usize = 10_000;
+
+/// The extension of the note of a slot that was given back, which is also where the next one is written.
+const FREED: &str = "json.new";
 
 /// The extension of the note that keeps a path from being used again. It says in which boot it was written.
 const QUARANTINED: &str = "quarantined";
@@ -101,7 +104,7 @@ impl Place {
         }
     }
 
-    /// Whether processes may be alive that know this path and that nobody can find: until the machine is restarted.
+    /// Whether processes may be alive that know this path and cannot be found: until the machine is restarted.
     pub(super) fn is_quarantined(&self) -> bool {
         let note = self.beside(QUARANTINED);
         match fs::read_to_string(&note) {
@@ -116,13 +119,18 @@ impl Place {
         self.beside("json").exists()
     }
 
+    /// When a run gave it back last, in the nanoseconds of the file system; `None` if none ever had it.
+    pub(super) fn given_back_at(&self) -> Option<i128> {
+        Some(changed_at(&fs::metadata(self.beside(FREED)).ok()?))
+    }
+
     /// Whether it can be used: there is a folder, no run has it, and it is not in quarantine.
     pub(super) fn is_free(&self) -> bool {
         !self.has_note() && self.path.exists() && !self.is_quarantined()
     }
 
     /// Locks the slot; `None` if a living process has it and keeps it. One that merely looks has it for a moment.
-    pub(super) fn hold_soon(&self) -> Result<Option<Held>, WorkspaceError> {
+    pub(super) fn hold_after_wait(&self) -> Result<Option<Held>, WorkspaceError> {
         for _ in 0..40 {
             if let Some(held) = self.try_hold()? {
                 return Ok(Some(held));
@@ -162,7 +170,7 @@ impl Held {
     /// disk when this returns: without it, the next look would take the agent's work for rubbish. The other two may get
     /// lost with the power: before an agent was there, and after its work was kept, the slot can only be looked at again.
     pub(super) fn write_claim(&self, claim: &Claim) -> Result<(), WorkspaceError> {
-        let (path, new) = (self.place.beside("json"), self.place.beside("json.new"));
+        let (path, new) = (self.place.beside("json"), self.place.beside(FREED));
         let written = (|| {
             let bytes = serde_json::to_vec(claim)?;
             let mut options = OpenOptions::new();
@@ -200,7 +208,7 @@ impl Held {
     /// their time over new files where many were deleted.
     pub(super) fn remove_claim(&self) -> Result<(), WorkspaceError> {
         let path = self.place.beside("json");
-        match fs::rename(&path, self.place.beside("json.new")) {
+        match fs::rename(&path, self.place.beside(FREED)) {
             Err(error) if !is_absence(&error) => Err(WorkspaceError::io(&path)(error)),
             _ => Ok(()),
         }
@@ -251,7 +259,7 @@ impl Area {
     }
 
     pub(super) fn hold_empty(&self) -> Result<Held, WorkspaceError> {
-        for number in 1..=MOST_SLOTS {
+        for number in 1..=MAX_SLOTS {
             let place = self.place(number);
             let is_taken = |place: &Place| place.path.exists() || place.has_note() || place.is_quarantined();
             if is_taken(&place) {
@@ -263,7 +271,7 @@ impl Area {
                 return Ok(held);
             }
         }
-        Err(WorkspaceError::TooMany(MOST_SLOTS))
+        Err(WorkspaceError::TooMany(MAX_SLOTS))
     }
 
     fn place(&self, number: usize) -> Place {

@@ -20,7 +20,7 @@ use crate::git::gitdir::is_absence;
 const LONGEST_PATH: usize = 700;
 
 /// So are deeper ones: each level is an open folder.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pace {
@@ -133,7 +133,7 @@ impl Removal<'_> {
             return self.count(&path, fs::remove_file(&path), bytes);
         }
         let _ = open_up(&path);
-        let is_deep = levels.len() > DEEPEST || path.as_os_str().len() > LONGEST_PATH;
+        let is_deep = levels.len() > MAX_DEPTH || path.as_os_str().len() > LONGEST_PATH;
         if is_deep && self.bring_up(&path) {
             return true;
         }

@@ -1,7 +1,7 @@
-//! Workspaces in which nothing was done, as with most tasks that only look.
+//! Workspaces in which nothing was changed, as with most read-only tasks.
 //!
 //! Owns how that is proven, and how such a workspace goes back without being scrubbed: one git process instead of six,
-//! and none at all where the looks of the files tell.
+//! and none at all where the metadata of the files proves it.
 
 use std::fs;
 use std::io;
@@ -28,7 +28,7 @@ pub struct Untouched {
 
 impl Workspace {
     /// Whether nothing was done here since `base`: no commit, no change, no new file. `None` if something was, or if
-    /// it cannot be told. Nothing may be at work in it.
+    /// that is unknown. No process may be working in it.
     pub fn untouched(&self, base: &Oid) -> Option<Untouched> {
         let checkout = self.checkout().ok()?;
         let is_at_base = self.claim.at.as_ref() == Some(base)
@@ -53,7 +53,7 @@ impl Workspace {
 
     /// Asks git for changed and new files.
     fn ask_git(checkout: &Checkout) -> Option<Untouched> {
-        // In others git must not be let loose.
+        // Git must not run in others.
         Survey::of(&checkout.work_tree).ok().filter(Survey::is_plain)?;
         let (mut is_changed, mut has_ignored) = (false, false);
         Git::within(checkout)
@@ -71,7 +71,7 @@ impl Workspace {
     }
 
     /// Whether [`untouched`](Self::untouched) is a matter of milliseconds.
-    pub fn is_soon_told(&self) -> bool {
+    pub fn is_quick_to_check(&self) -> bool {
         self.print.is_some()
     }
 
@@ -113,7 +113,7 @@ pub(super) fn tidy(held: &Held, checkout: &Checkout, seen: &Untouched) -> Result
     Ok(true)
 }
 
-/// Whether there is a folder without anything in it, which git does not speak of.
+/// Whether there is an empty folder, which git does not report.
 fn has_empty_folder(root: &Path) -> io::Result<bool> {
     let (mut open, repository) = (vec![root.to_owned()], root.join(".git"));
     while let Some(folder) = open.pop() {

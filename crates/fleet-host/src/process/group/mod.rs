@@ -1,4 +1,4 @@
-//! A group of processes that nobody leaves.
+//! A group of processes that its members cannot leave.
 //!
 //! Owns the control group (Linux, version 2) of a run, where one may be made: in a scope of the user's systemd, which
 //! desktops start everything in and a runner asks for otherwise (`scope.rs`), or as root. It
@@ -33,7 +33,7 @@ use crate::bounded_wait::BoundedWait;
 const PREFIX: &str = "fleet-";
 
 /// How deep groups in the group are looked at; an agent may make some.
-const DEEPEST: usize = 8;
+const MAX_DEPTH: usize = 8;
 
 /// A process that has ended is in its group for a moment longer than it is in the table.
 const EXIT_DELAY: Duration = Duration::from_millis(100);
@@ -68,7 +68,7 @@ impl Group {
         Some(group)
     }
 
-    /// The run in whose group this process is, by the outermost group of ours. Nobody leaves a group by forking.
+    /// The run in whose group this process is, by the outermost group of ours. A fork stays in its group.
     pub fn run_of_this_process() -> Option<String> {
         let mut parts = place::own()?;
         let mut run = None;
@@ -103,7 +103,7 @@ impl Group {
             return None;
         }
         let mut pids = Vec::new();
-        collect(&self.dir, DEEPEST, &mut pids).ok()?;
+        collect(&self.dir, MAX_DEPTH, &mut pids).ok()?;
         Some(pids)
     }
 
@@ -126,11 +126,11 @@ impl Group {
         Some(Duration::from_micros(micros.trim().parse().ok()?))
     }
 
-    /// Removes the group when nobody is in it. True when it is gone.
+    /// Removes the group if it is empty. True when it is gone.
     pub fn remove(&self) -> bool {
         let mut patience = BoundedWait::new(EXIT_DELAY, EXIT_DELAY);
         while self.is_ours() {
-            remove_below(&self.dir, DEEPEST);
+            remove_below(&self.dir, MAX_DEPTH);
             let is_empty = self.pids().is_some_and(|pids| pids.is_empty());
             if !is_empty || !patience.pause() {
                 break;

@@ -34,7 +34,7 @@ pub struct UserSystemd {
     pub linger: PathBuf,
 }
 
-/// What came of the request to be in a scope.
+/// The result of the request for a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// Groups can be made without one.

@@ -1,7 +1,7 @@
 //! The kernel's table of processes.
 //!
 //! Owns how it is read: from `/proc` on Linux, from `ps` elsewhere. The two answer the same questions with the same
-//! types, and nobody else asks the system.
+//! types, and no other module asks the system.
 
 #[cfg(target_os = "linux")]
 mod open_files;
@@ -62,7 +62,7 @@ pub(super) enum State {
 fn line_above(pid: i32, find: impl Fn(i32) -> Option<Entry>) -> Vec<Entry> {
     let mut line: Vec<Entry> = Vec::new();
     let Some(mut child) = find(pid) else { return line };
-    // A number that was given again while we looked is nobody's parent; and nobody is above himself.
+    // A number that was reused while we looked is no parent; and no process is its own ancestor.
     let is_parent = |parent: &Entry, child: &Entry, line: &[Entry]| {
         parent.pid > 1 && parent.start <= child.start && line.iter().all(|known| known.pid != parent.pid)
     };

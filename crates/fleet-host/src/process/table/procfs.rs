@@ -59,7 +59,7 @@ pub(in crate::process) fn is_doomed(pid: i32) -> bool {
     is_out || flags & EXITING != 0 || pending.fold(0, |all, mask| all | mask) & KILL != 0
 }
 
-/// What a process has read and written, be it files, pipes or the network. Nothing for those of other users.
+/// What a process has read and written: files, pipes and the network. Nothing for those of other users.
 pub(in crate::process) fn io(pid: i32) -> Io {
     let counters = fs::read_to_string(format!("/proc/{pid}/io")).unwrap_or_default();
     let counted = counters.lines().filter_map(|line| line.split_once(": "));
@@ -71,7 +71,7 @@ pub(in crate::process) fn io(pid: i32) -> Io {
     })
 }
 
-/// The number that was given last. While it stays the same nobody is born.
+/// The number that was given last. While it stays the same, no process starts.
 pub(in crate::process) fn last_pid() -> Option<i32> {
     let text = fs::read_to_string("/proc/loadavg").ok()?;
     text.split_whitespace().nth(4)?.parse().ok()
@@ -100,7 +100,7 @@ pub(in crate::process) fn arguments(pid: i32) -> Option<Vec<String>> {
 }
 
 /// Which of these processes have the variable `name` in their environment, and its value. An environment that may not
-/// be read is that of somebody else.
+/// be read belongs to another user.
 pub(in crate::process) fn marked(name: &str, pids: &mut dyn Iterator<Item = i32>) -> Vec<(i32, Vec<u8>)> {
     let prefix = format!("{name}=").into_bytes();
     let mut room = Vec::new();

@@ -11,10 +11,10 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::{Entry, Io, State};
-use crate::child::drive;
+use crate::child::read_to_end_of;
 use crate::inherited;
 
-/// How long `lsof` may take. It is asked when a workspace is opened, and somebody waits.
+/// How long `lsof` may take. It runs when a workspace is opened, and a user waits.
 const LSOF_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The columns that [`parse_line`] reads. The name is the last one, because it may contain spaces.
@@ -121,7 +121,7 @@ fn said_in_time(program: &str, arguments: &[&str]) -> String {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let Ok(child) = command.spawn() else { return String::new() };
     let mut said = Vec::new();
-    let _ = drive(child, LSOF_TIMEOUT, &mut |piece| {
+    let _ = read_to_end_of(child, LSOF_TIMEOUT, &mut |piece| {
         said.extend_from_slice(piece);
         Ok::<(), Infallible>(())
     });

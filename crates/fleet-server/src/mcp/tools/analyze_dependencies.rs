@@ -2,13 +2,9 @@ use std::collections::BTreeMap;
 
 use fleet_api::verbs::task_order::Request;
 use fleet_core::id::TaskId;
-use fleet_core::problem::Outcome;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use super::{Call, Nature, Tool};
+use super::prelude::*;
 use crate::mcp::open::{Open, Word};
-use crate::mcp::place::Place;
 use crate::mcp::task;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -16,7 +12,7 @@ use crate::mcp::task;
 pub(super) struct Args {
     /// Only these and what they wait for; all open tasks of the repository if left out
     task_ids: Option<Vec<String>>,
-    /// So many steps at most; 20 if left out. Everything else is about all of them
+    /// At most this many steps; 20 if left out. Everything else is about all of them
     #[schemars(range(min = 1, max = 500))]
     count: Option<u32>,
     /// Absolute path of the git repository; the one in which the server was started if left out
@@ -43,7 +39,7 @@ pub(super) struct Answer {
     more: bool,
 }
 
-const USUAL: u32 = 20;
+const DEFAULT_LIMIT: u32 = 20;
 const WORDS: [Word; 4] =
     [("id", "task_id"), ("task", "task_id"), ("after", "depends_on"), ("on", "depends_on")];
 
@@ -60,7 +56,7 @@ impl Tool for Args {
         let request = Request { tasks: self.task_ids.unwrap_or_default() };
         let found = fleet_api::call(&here, None, &request).await;
         let found = found.map_err(|problem| task::named("task_id", problem))?;
-        let count = self.count.unwrap_or(USUAL) as usize;
+        let count = self.count.unwrap_or(DEFAULT_LIMIT) as usize;
         let shown = found.order.get(..count).unwrap_or(&found.order);
         Ok(Answer {
             order: Open::all(shown, &WORDS)?,

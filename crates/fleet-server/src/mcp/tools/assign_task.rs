@@ -1,11 +1,8 @@
 use fleet_api::verbs::task_assign::{Request, Start};
-use fleet_core::problem::Outcome;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use super::{Call, Nature, Tool};
+use super::prelude::*;
 use crate::mcp::task::{self, Task};
-use crate::mcp::wake::woken;
+use crate::mcp::wake::ensure_runner;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -50,7 +47,7 @@ impl Tool for Args {
         let done = fleet_api::call(&call, None, &Request { task, agent, model, priority, start }).await;
         let done =
             done.map_err(|problem| task::named("task_id", problem).in_words_of(&[("agent", "executor")]))?;
-        let note = if start == Start::Queue { woken(&call).await } else { None };
+        let note = if start == Start::Queue { ensure_runner(&call).await } else { None };
         Ok(Answer {
             task: Task::from(&done.task),
             changed: done.changed.iter().map(|field| in_our_word(field).to_owned()).collect(),

@@ -1,9 +1,6 @@
 use fleet_api::verbs::task_cancel::Request;
-use fleet_core::problem::{Code, Outcome, Problem};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use super::{Call, Nature, Tool};
+use super::prelude::*;
 use crate::mcp::status::{self, WorkerStatus};
 use crate::mcp::worker::{self, Worker};
 

@@ -1,10 +1,7 @@
 use fleet_api::verbs::workflow_cancel::Request;
 use fleet_api::verbs::workflow_show::Depth;
-use fleet_core::problem::{Code, Outcome, Problem};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use super::{Call, Nature, Tool};
+use super::prelude::*;
 use crate::mcp::answer::lost;
 use crate::mcp::status;
 use crate::mcp::workflow::{self, Workflow};

@@ -1,13 +1,9 @@
 use std::collections::BTreeMap;
 
 use fleet_api::verbs::agents_status::Request;
-use fleet_core::problem::Outcome;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use super::{Call, Nature, Tool};
+use super::prelude::*;
 use crate::mcp::open::{Open, Word};
-use crate::mcp::place::Place;
 use crate::mcp::worker;
 
 #[derive(Debug, Deserialize, JsonSchema)]

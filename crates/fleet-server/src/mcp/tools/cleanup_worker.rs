@@ -1,9 +1,6 @@
 use fleet_api::verbs::task_clean::{Branch, Folders, Request};
-use fleet_core::problem::{Code, Outcome, Problem};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use super::{Call, Nature, Tool};
+use super::prelude::*;
 use crate::mcp::status::{self, WorkerStatus};
 use crate::mcp::worker;
 

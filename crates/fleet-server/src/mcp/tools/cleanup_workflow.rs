@@ -3,11 +3,8 @@ use std::collections::BTreeSet;
 use fleet_api::verbs::workflow_clean::Request;
 use fleet_api::verbs::workflow_show::Depth;
 use fleet_api::views::Kept;
-use fleet_core::problem::{Code, Outcome, Problem};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use super::{Call, Nature, Tool};
+use super::prelude::*;
 use crate::mcp::open::{Open, Word};
 use crate::mcp::status::{self, WorkflowStatus};
 use crate::mcp::workflow;

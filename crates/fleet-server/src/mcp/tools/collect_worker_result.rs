@@ -1,9 +1,6 @@
 use fleet_api::verbs::run_result;
-use fleet_core::problem::Outcome;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use super::{Call, Nature, Tool, Unknown};
+use super::prelude::*;
 use crate::mcp::collected::Collected;
 use crate::mcp::worker;
 
@@ -14,14 +11,14 @@ pub(super) struct Args {
     worker_id: String,
     /// Also the end of what the agent printed
     include_logs: Option<bool>,
-    /// So many lines of it; 80 if left out, 2000 at most
+    /// How many lines of it; 80 if left out, 2000 at most
     log_tail_lines: Option<i64>,
     /// Make its files available again if it has ended: worktree_path is then a clone with its branch
     worktree: Option<bool>,
 }
 
-const USUAL_LINES: i64 = 80;
-const MOST_LINES: i64 = 2_000;
+const DEFAULT_LINES: i64 = 80;
+const MAX_LINES: i64 = 2_000;
 
 impl Tool for Args {
     type Answer = Collected;
@@ -47,7 +44,7 @@ impl Tool for Args {
         };
         let mut collected = Collected::new(worker, found.as_ref())?;
         if self.include_logs.unwrap_or_default() {
-            let lines = self.log_tail_lines.unwrap_or(USUAL_LINES).clamp(0, MOST_LINES);
+            let lines = self.log_tail_lines.unwrap_or(DEFAULT_LINES).clamp(0, MAX_LINES);
             collected.read_logs(&call, lines.try_into().unwrap_or_default()).await?;
         }
         Ok(collected)

@@ -1,11 +1,8 @@
 use fleet_api::Client;
 use fleet_api::verbs::workflow_result::{self, Request};
 use fleet_core::id::TaskId;
-use fleet_core::problem::Outcome;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use super::{Call, Nature, Tool, Unknown};
+use super::prelude::*;
 use crate::mcp::answer::lost;
 use crate::mcp::collected::Collected;
 use crate::mcp::open::Open;
@@ -18,7 +15,7 @@ use crate::mcp::workflow::{self, Workflow};
 pub(super) struct Args {
     /// The workflow
     workflow_id: String,
-    /// Also what came of every stage; only of the last ones if left out
+    /// Also the results of all stages; only of the last ones if left out
     include_all_stages: Option<bool>,
     /// Also the end of what the agents of those stages printed, of ten stages at most
     include_logs: Option<bool>,
@@ -28,16 +25,17 @@ pub(super) struct Args {
 pub(super) struct Answer {
     #[serde(flatten)]
     workflow: Workflow,
-    /// What came of the stage that no other needs; of several, the last one: its worker, with result. Null if it never ran
+    /// The result of the stage that no other needs; of several, the last one: its worker, with result. Null if it never
+    /// ran
     final_result: Option<Collected>,
-    /// What came of all stages that no other needs
+    /// The results of all stages that no other needs
     final_results: Vec<StageResult>,
-    /// What came of every stage, if that was asked for
+    /// The results of all stages, if asked for
     #[serde(skip_serializing_if = "Option::is_none")]
     stage_results: Option<Vec<StageResult>>,
     /// What the last stage that judges said: approve, winner, scores
     verdict: Option<Open>,
-    /// Whom a judge named: stage, branch, by
+    /// The winner that a judge named: stage, branch, by
     winner: Option<Open>,
     /// The branches to merge: what the last stages made, or chose as judges
     branches: Vec<String>,
@@ -61,7 +59,7 @@ struct StageResult {
 
 const LINES: u32 = 80;
 /// Logs of more stages are more than a client can hold.
-const MOST_LOGS: usize = 10;
+const MAX_LOGS: usize = 10;
 
 impl Tool for Args {
     type Answer = Answer;
@@ -83,7 +81,7 @@ impl Tool for Args {
         stages.sort_by_key(|(_, stage)| stage.index);
         if self.include_logs.unwrap_or_default() {
             let shown = stages.iter_mut().filter(|(is_last, _)| wants_all || *is_last);
-            for collected in shown.filter_map(|(_, stage)| stage.result.as_mut()).take(MOST_LOGS) {
+            for collected in shown.filter_map(|(_, stage)| stage.result.as_mut()).take(MAX_LOGS) {
                 collected.read_logs(&call, LINES).await?;
             }
         }
@@ -101,7 +99,7 @@ impl Tool for Args {
     }
 }
 
-/// What came of each stage, and whether no other needs it.
+/// The result of each stage, and whether no other needs it.
 async fn stage_results(
     client: &dyn Client,
     workflow: &Workflow,

@@ -1,13 +1,9 @@
 use fleet_api::TaskFields;
 use fleet_api::verbs::task_add::{self, Duplicates};
-use fleet_core::problem::{Outcome, Problem};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use super::{Call, Nature, Tool};
-use crate::mcp::place::Place;
+use super::prelude::*;
 use crate::mcp::task::{self, Alike, Task};
-use crate::mcp::wake::woken;
+use crate::mcp::wake::ensure_runner;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -19,7 +15,7 @@ pub(super) struct Args {
     /// From 1 to 5; 5 is served first
     #[schemars(range(min = 1, max = 5))]
     priority: Option<i64>,
-    /// Ids of tasks that have to be done before
+    /// Ids of tasks that have to be done before; the work starts from their branches, merged
     depends_on: Option<Vec<String>>,
     /// The files that it may touch, such as src/api/**; tasks that claim the same never run together
     file_scope: Option<Vec<String>>,
@@ -31,9 +27,10 @@ pub(super) struct Args {
     executor: Option<String>,
     /// A model of that executor
     model: Option<String>,
-    /// The commit, branch or tag that the work starts from; the current commit, when it starts, if left out
+    /// The commit, branch or tag that the work starts from; if left out, the work of the tasks that it depends on, or the
+    /// current commit when it starts
     base_ref: Option<String>,
-    /// The agent is stopped after so long, and its work kept; the user's limit if left out or 0
+    /// The agent is stopped after this time, and its work kept; the user's limit if left out or 0
     timeout_seconds: Option<u64>,
     /// True if nothing is to be changed: then an end without changes is a success
     read_only: Option<bool>,
@@ -81,7 +78,7 @@ impl Tool for Args {
         let request = task_add::Request { duplicates, ..wanted(self) };
         let done = fleet_api::call(&here, None, &request).await.map_err(in_our_words)?;
         let note = match &done.task {
-            Some(_) => woken(&here).await,
+            Some(_) => ensure_runner(&here).await,
             None => None,
         };
         Ok(Answer {

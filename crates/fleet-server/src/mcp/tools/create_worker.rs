@@ -3,18 +3,14 @@ use std::collections::BTreeMap;
 use fleet_api::Client;
 use fleet_api::verbs::create::{Grouping, Job, Request, Wishes};
 use fleet_core::id::TaskId;
-use fleet_core::problem::{Outcome, Problem};
 use fleet_core::task::Tuning;
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Call, Nature, Tool, Unknown};
+use super::prelude::*;
 use crate::mcp::answer::lost;
 use crate::mcp::given::Given;
-use crate::mcp::place::Place;
 use crate::mcp::task::{base, time_limit};
-use crate::mcp::wake::{taken, woken};
+use crate::mcp::wake::{ensure_runner, taken};
 use crate::mcp::worker::{self, Worker};
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -35,7 +31,7 @@ pub(super) struct Args {
     executor: Option<String>,
     /// How hard the model thinks, in the executor's words, such as low, medium or high
     reasoning_effort: Option<String>,
-    /// The agent is stopped after so long, and its work kept; the user's limit if left out or 0
+    /// The agent is stopped after this time, and its work kept; the user's limit if left out or 0
     timeout_seconds: Option<u64>,
     /// A note for later readers; has no effect
     profile: Option<String>,
@@ -72,7 +68,7 @@ impl Tool for Args {
         let jobs = vec![Job { on_behalf_of, ..job(self) }];
         let request = Request { jobs, wishes, grouping: Grouping::Alone };
         let launched = fleet_api::call(&here, None, &request).await.map_err(in_our_words)?;
-        let unattended = woken(&here).await;
+        let unattended = ensure_runner(&here).await;
         let task = launched.tasks.first().ok_or_else(|| lost("the new worker"))?.task.id;
         if unattended.is_none() {
             taken(&call, task).await;

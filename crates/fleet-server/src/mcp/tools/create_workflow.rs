@@ -4,18 +4,14 @@ use fleet_api::Client;
 use fleet_api::verbs::workflow_check;
 use fleet_api::verbs::workflow_run::Request;
 use fleet_api::views::WorkflowSource;
-use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Call, Nature, Tool, Unknown};
+use super::prelude::*;
 use crate::mcp::answer::lost;
-use crate::mcp::place::Place;
 use crate::mcp::stages::{Sent, Stage};
 use crate::mcp::task;
-use crate::mcp::wake::woken;
+use crate::mcp::wake::ensure_runner;
 use crate::mcp::workflow::{self, Workflow};
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -25,20 +21,20 @@ pub(super) struct Args {
     repo_path: Option<String>,
     /// The task: replaces {task_prompt}
     task_prompt: Option<String>,
-    /// What your workflow is called; needed with stages
+    /// The name of your workflow; needed with stages
     name: Option<String>,
     /// The stages of your workflow. Commands (checks) and files (prompt_file) can only come from the user's workflow files
     stages: Option<Vec<Stage>>,
-    /// A ready one instead, by its name: write-review-refine, parallel-review, compete-judge, plan-fanout-integrate, bug-hunt,
-    /// or one of the repository or the user
+    /// A ready-made workflow instead, by its name: write-review-refine, parallel-review, compete-judge,
+    /// plan-fanout-integrate, bug-hunt, or one of the repository or the user
     workflow: Option<String>,
     /// Values for its parameters
     params: Option<BTreeMap<String, Value>>,
-    /// The agent of every stage, whatever they say
+    /// The agent of every stage, instead of their own
     executor: Option<String>,
     /// The commit, branch or tag that it starts from; the current commit if left out
     base_ref: Option<String>,
-    /// The agent of a stage that says nothing else is stopped after so long; only with stages
+    /// The agent of a stage without its own limit is stopped after this time; only with stages
     timeout_seconds: Option<u64>,
 }
 
@@ -91,7 +87,7 @@ impl Tool for Args {
             dry_run: false,
         };
         let done = fleet_api::call(&here, None, &request).await.map_err(in_our_words)?;
-        let note = woken(&here).await;
+        let note = ensure_runner(&here).await;
         let started = done.workflow.ok_or_else(|| lost("the workflow"))?;
         Ok(Answer { workflow: workflow::one(&call, started).await?, note })
     }
@@ -133,14 +129,14 @@ fn settings(params: BTreeMap<String, Value>) -> Vec<String> {
 }
 
 fn unnamed() -> Problem {
-    Problem::field("name", "it is needed, because `stages` are given").hint("say what the workflow is called")
+    Problem::field("name", "it is needed, because `stages` are given").hint("give the workflow a name")
 }
 
 fn refuse_beside_workflow(field: &str, is_given: bool) -> Outcome<()> {
     if !is_given {
         return Ok(());
     }
-    let message = format!("{field}: it goes with `stages` only; the workflow that you named says its own");
+    let message = format!("{field}: it is only for `stages`; a named workflow has its own");
     Err(Problem::new(Code::InvalidValue, message).hint(format!("leave out `{field}`")))
 }
 

@@ -1,11 +1,7 @@
 use fleet_api::verbs::conflicts::Request;
-use fleet_core::problem::Outcome;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use super::{Call, Nature, Tool};
+use super::prelude::*;
 use crate::mcp::open::{Open, Word};
-use crate::mcp::place::Place;
 use crate::mcp::task;
 
 #[derive(Debug, Deserialize, JsonSchema)]

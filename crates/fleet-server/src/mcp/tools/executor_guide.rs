@@ -1,12 +1,9 @@
 use std::collections::BTreeMap;
 
 use fleet_api::verbs::agents_list::{AgentView, Request};
-use fleet_core::problem::Outcome;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::list_agents::RULES;
-use super::{Call, Nature, Tool, Unknown};
+use super::prelude::*;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

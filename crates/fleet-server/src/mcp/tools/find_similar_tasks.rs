@@ -1,10 +1,6 @@
 use fleet_api::verbs::task_similar::{Of, Request};
-use fleet_core::problem::Outcome;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use super::{Call, Nature, Tool};
-use crate::mcp::place::Place;
+use super::prelude::*;
 use crate::mcp::task::{self, Alike};
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -12,7 +8,7 @@ use crate::mcp::task::{self, Alike};
 pub(super) struct Args {
     /// What the task says, its title on the first line; or the id of a task
     query: String,
-    /// So many at most; 5 if left out
+    /// At most this many; 5 if left out
     #[schemars(range(min = 1, max = 50))]
     count: Option<u32>,
     /// Only tasks that are as alike as this, from 0 to 1; 0.4, which is about the same things, if left out
@@ -34,7 +30,7 @@ pub(super) struct Answer {
     more: bool,
 }
 
-const USUAL: u32 = 5;
+const DEFAULT_LIMIT: u32 = 5;
 
 impl Tool for Args {
     type Answer = Answer;
@@ -46,7 +42,7 @@ impl Tool for Args {
     async fn run(self, call: Call) -> Outcome<Answer> {
         let all_projects = self.all_repositories.unwrap_or_default();
         let here = Place::of_backlog(&call, self.repo_path.as_deref(), all_projects)?;
-        let (of, limit) = (Of::guess(self.query), Some(self.count.unwrap_or(USUAL)));
+        let (of, limit) = (Of::guess(self.query), Some(self.count.unwrap_or(DEFAULT_LIMIT)));
         let request = Request { of, threshold: self.threshold, all_projects, limit };
         let found = fleet_api::call(&here, None, &request).await;
         let found = found.map_err(|problem| task::named("task_id", problem))?;

@@ -1,9 +1,6 @@
 use fleet_api::verbs::run_diff::{self, CommitView, FileView, Request, Style, Summary};
-use fleet_core::problem::Outcome;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use super::{Call, Nature, Tool};
+use super::prelude::*;
 use crate::mcp::answer::lost;
 use crate::mcp::worker;
 
@@ -14,7 +11,7 @@ pub(super) struct Args {
     worker_id: String,
     /// stat: files and numbers only; patch: the changes themselves; stat if left out
     format: Option<Format>,
-    /// So much of the patch at once; 50000 if left out
+    /// How much of the patch at once; 50000 if left out
     #[schemars(range(min = 1000, max = 500_000))]
     max_bytes: Option<u32>,
     /// next_cursor of the part before
@@ -48,7 +45,7 @@ pub(super) struct Answer {
     next_cursor: Option<String>,
 }
 
-const USUAL: u32 = 50_000;
+const DEFAULT_BYTES: u32 = 50_000;
 
 impl Tool for Args {
     type Answer = Answer;
@@ -60,7 +57,8 @@ impl Tool for Args {
     async fn run(self, call: Call) -> Outcome<Answer> {
         let (task, id) = worker::seen_run(&call, &self.worker_id).await?;
         let is_patch = self.format.map_or(self.cursor.is_some(), |format| format == Format::Patch);
-        let wanted = Request { id, limit: Some(self.max_bytes.unwrap_or(USUAL)), ..Request::default() };
+        let wanted =
+            Request { id, limit: Some(self.max_bytes.unwrap_or(DEFAULT_BYTES)), ..Request::default() };
         let style = is_patch.then_some(Style::Patch);
         let first =
             Request { summary: true, style: style.filter(|_| self.cursor.is_none()), ..wanted.clone() };

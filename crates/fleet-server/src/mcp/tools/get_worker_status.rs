@@ -1,8 +1,4 @@
-use fleet_core::problem::Outcome;
-use schemars::JsonSchema;
-use serde::Deserialize;
-
-use super::{Call, Nature, Tool, Unknown};
+use super::prelude::*;
 use crate::mcp::worker::{self, Worker};
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -1,9 +1,6 @@
 use fleet_api::verbs::workflow_show::Depth;
-use fleet_core::problem::Outcome;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use super::{Call, Nature, Tool, Unknown};
+use super::prelude::*;
 use crate::mcp::workflow::{self, Workflow};
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -2,13 +2,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fleet_api::verbs::agents_list::{self, AgentView, LoginState};
 use fleet_api::verbs::{about, agents_prices, runner_status};
-use fleet_core::problem::Outcome;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::list_agents::auth_status;
-use super::{Call, Nature, Tool, Unknown};
+use super::prelude::*;
 use crate::mcp::answer;
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -1,9 +1,6 @@
 use fleet_api::verbs::agents_list::{AgentView, LoginState, Request};
-use fleet_core::problem::Outcome;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use super::{Call, Nature, Tool};
+use super::prelude::*;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -84,7 +81,7 @@ fn agent(view: AgentView) -> Agent {
     }
 }
 
-/// Whether somebody seems to be logged in, in the words of the protocol's clients.
+/// Whether the user seems to be logged in, in the words of MCP clients.
 pub(super) const fn auth_status(state: LoginState) -> &'static str {
     match state {
         LoginState::Yes => "configured",

@@ -1,9 +1,6 @@
 use fleet_api::verbs::task_recent::Request;
-use fleet_core::problem::Outcome;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use super::{Call, Nature, Tool, Unknown};
+use super::prelude::*;
 use crate::mcp::status::{self, WorkerStatus};
 use crate::mcp::worker::{self, Worker};
 
@@ -12,7 +9,7 @@ use crate::mcp::worker::{self, Worker};
 pub(super) struct Args {
     /// Only workers of these statuses (pending, running, succeeded, failed, cancelled, timed_out); all if left out
     statuses: Option<Vec<String>>,
-    /// So many at most; 25 if left out, all if negative
+    /// At most this many; 25 if left out, all if negative
     limit: Option<i64>,
     /// next_cursor of the page before
     cursor: Option<String>,
@@ -31,9 +28,9 @@ pub(super) struct Answer {
     notes: Vec<String>,
 }
 
-const USUAL: i64 = 25;
-/// So many are read at once.
-const PAGE: u32 = 200;
+const DEFAULT_LIMIT: i64 = 25;
+/// How many are read at once.
+const PAGE_SIZE: u32 = 200;
 
 impl Tool for Args {
     type Answer = Answer;
@@ -47,12 +44,12 @@ impl Tool for Args {
         let names = self.statuses.unwrap_or_default();
         let (statuses, notes) = status::named::<WorkerStatus>(&names);
         let kinds: Vec<_> = statuses.iter().flat_map(|status| status.kinds()).collect();
-        // What no worker can have must not be taken for no wish at all.
+        // A filter that no worker matches must not mean no filter.
         let nothing = !names.is_empty() && kinds.is_empty();
-        let mut left = if nothing { 0 } else { status::limit(self.limit.unwrap_or(USUAL)) };
+        let mut left = if nothing { 0 } else { status::limit(self.limit.unwrap_or(DEFAULT_LIMIT)) };
         let (mut workers, mut after) = (Vec::new(), self.cursor);
         while left > 0 {
-            let limit = PAGE.min(left.try_into().unwrap_or(PAGE));
+            let limit = PAGE_SIZE.min(left.try_into().unwrap_or(PAGE_SIZE));
             let request = Request { kinds: kinds.clone(), after, limit };
             let page = fleet_api::call(&call, None, &request).await?;
             let ids: Vec<_> = page.tasks.iter().map(|task| task.task.id).collect();

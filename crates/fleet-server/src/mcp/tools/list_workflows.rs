@@ -1,10 +1,7 @@
 use fleet_api::verbs::workflow_list::Request;
 use fleet_api::verbs::workflow_show::Depth;
-use fleet_core::problem::Outcome;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use super::{Call, Nature, Tool, Unknown};
+use super::prelude::*;
 use crate::mcp::status::{self, WorkflowStatus};
 use crate::mcp::workflow::{self, Workflow};
 
@@ -13,7 +10,7 @@ use crate::mcp::workflow::{self, Workflow};
 pub(super) struct Args {
     /// Only workflows of these statuses (running, succeeded, failed, cancelled); all if left out
     statuses: Option<Vec<String>>,
-    /// So many at most; 25 if left out, all if negative
+    /// At most this many; 25 if left out, all if negative
     limit: Option<i64>,
     /// next_cursor of the page before
     cursor: Option<String>,
@@ -32,9 +29,9 @@ pub(super) struct Answer {
     notes: Vec<String>,
 }
 
-const USUAL: i64 = 25;
-/// So many are read at once.
-const PAGE: u32 = 100;
+const DEFAULT_LIMIT: i64 = 25;
+/// How many are read at once.
+const PAGE_SIZE: u32 = 100;
 
 impl Tool for Args {
     type Answer = Answer;
@@ -49,12 +46,12 @@ impl Tool for Args {
         let (statuses, notes) = status::named::<WorkflowStatus>(&names);
         let states: Vec<String> =
             statuses.iter().flat_map(|status| status.states()).map(|state| state.to_string()).collect();
-        // What no workflow can have must not be taken for no wish at all.
+        // A filter that no workflow matches must not mean no filter.
         let nothing = !names.is_empty() && states.is_empty();
-        let mut left = if nothing { 0 } else { status::limit(self.limit.unwrap_or(USUAL)) };
+        let mut left = if nothing { 0 } else { status::limit(self.limit.unwrap_or(DEFAULT_LIMIT)) };
         let (mut seen, mut before) = (Vec::new(), self.cursor);
         while left > 0 {
-            let limit = Some(PAGE.min(left.try_into().unwrap_or(PAGE)));
+            let limit = Some(PAGE_SIZE.min(left.try_into().unwrap_or(PAGE_SIZE)));
             let request = Request { states: states.clone(), all: true, all_projects: true, limit, before };
             let page = fleet_api::call(&call, None, &request).await?;
             for listed in &page.workflows {

@@ -2,6 +2,8 @@
 //!
 //! Owns the list of them and how each is described and called. A new tool is one file with its `Args`, and one line below.
 
+mod prelude;
+
 use std::pin::Pin;
 use std::sync::OnceLock;
 
@@ -108,9 +110,9 @@ tools! {
     check_agent_status,
 }
 
-pub(crate) use wait::LONGEST as LONGEST_WAIT;
+pub(crate) use wait::MAX_WAIT;
 
-/// All tools, as clients are told of them.
+/// All tools, as clients see them.
 pub(super) fn described() -> &'static [model::Tool] {
     static DESCRIBED: OnceLock<Vec<model::Tool>> = OnceLock::new();
     DESCRIBED.get_or_init(|| TOOLS.iter().map(|entry| (entry.describe)(entry.name)).collect())
@@ -120,7 +122,7 @@ pub(super) fn described() -> &'static [model::Tool] {
 pub(super) async fn call(name: &str, call: Call, given: JsonObject) -> Result<CallToolResult, ErrorData> {
     let found = TOOLS.iter().zip(described()).find(|(entry, _)| entry.name == name);
     let Some((entry, tool)) = found else { return Err(unknown(name)) };
-    // On its own: a defect in one tool is told to its caller, and a caller that leaves does not cut it off halfway.
+    // On its own: a panic in one tool is reported to its caller, and a caller that leaves does not cancel it halfway.
     let answered = tokio::spawn((entry.call)(call, tool, given)).await;
     Ok(answered.unwrap_or_else(|error| {
         let message = format!("{name} failed within codefleet: {error}");

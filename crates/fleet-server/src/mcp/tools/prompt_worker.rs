@@ -1,12 +1,9 @@
 use fleet_api::verbs::run_prompt;
 use fleet_core::message::{MessageKind, Reception};
-use fleet_core::problem::Outcome;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use super::{Call, Nature, Tool};
+use super::prelude::*;
 use crate::mcp::status::WorkerStatus;
-use crate::mcp::wake::woken;
+use crate::mcp::wake::ensure_runner;
 use crate::mcp::worker::{self, Worker};
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -40,7 +37,7 @@ impl Tool for Args {
         let request =
             run_prompt::Request { id: task.to_string(), text: self.prompt, kind: MessageKind::Prompt };
         let reception = fleet_api::call(&call, None, &request).await?.reception;
-        let unattended = woken(&call).await;
+        let unattended = ensure_runner(&call).await;
         let reception = match reception {
             Reception::Live => "live",
             Reception::Kept => "kept",

@@ -1,16 +1,12 @@
 use fleet_api::verbs::review::Request;
-use fleet_core::problem::Outcome;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use super::{Call, Nature, Tool};
+use super::prelude::*;
 use crate::mcp::open::{Open, Word};
-use crate::mcp::place::Place;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Args {
-    /// So many at most; 20 if left out
+    /// At most this many; 20 if left out
     #[schemars(range(min = 1, max = 200))]
     count: Option<u32>,
     /// Only what ended since then: such as 24h (ago), a date, or RFC 3339; a week if left out

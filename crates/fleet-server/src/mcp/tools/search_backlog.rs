@@ -1,10 +1,6 @@
 use fleet_api::verbs::task_search::{Hit, Request};
-use fleet_core::problem::Outcome;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use super::{Call, Nature, Tool};
-use crate::mcp::place::Place;
+use super::prelude::*;
 use crate::mcp::task::Task;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -16,7 +12,7 @@ pub(super) struct Args {
     statuses: Option<Vec<String>>,
     /// Only tasks with all of these
     labels: Option<Vec<String>>,
-    /// So many at most; 10 if left out
+    /// At most this many; 10 if left out
     #[schemars(range(min = 1, max = 200))]
     count: Option<u32>,
     /// next_cursor of the answer before
@@ -50,7 +46,7 @@ struct Found {
     matched: Vec<String>,
 }
 
-const USUAL: u32 = 10;
+const DEFAULT_LIMIT: u32 = 10;
 
 impl Tool for Args {
     type Answer = Answer;
@@ -67,7 +63,7 @@ impl Tool for Args {
             statuses: self.statuses.unwrap_or_default(),
             labels: self.labels.unwrap_or_default(),
             all_projects,
-            limit: Some(self.count.unwrap_or(USUAL)),
+            limit: Some(self.count.unwrap_or(DEFAULT_LIMIT)),
             cursor: self.cursor,
         };
         let here = Place::of_backlog(&call, self.repo_path.as_deref(), all_projects)?;

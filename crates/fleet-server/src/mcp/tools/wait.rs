@@ -8,14 +8,11 @@ use fleet_api::verbs::task_wait;
 use fleet_api::verbs::workflow_show::{self, Depth};
 use fleet_api::views::{Followed, WorkflowDetail};
 use fleet_core::id::{TaskId, WorkflowId};
-use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::shortened;
 use fleet_core::workflow::PartState;
 use fleet_engine::clock;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use super::{Call, Nature, Tool};
+use super::prelude::*;
 use crate::mcp::call::Progress;
 use crate::mcp::worker::{self, Worker};
 use crate::mcp::workflow::{self, Workflow};
@@ -29,8 +26,8 @@ pub(super) struct Args {
     workflow_ids: Option<Vec<String>>,
     /// Whether one of them is enough; all if left out
     until: Option<Until>,
-    /// Answer after so long in any case; 300 if left out
-    #[schemars(range(min = 0, max = LONGEST.as_secs()))]
+    /// Answer after this time in any case; 300 if left out
+    #[schemars(range(min = 0, max = MAX_WAIT.as_secs()))]
     timeout_seconds: Option<u64>,
 }
 
@@ -55,20 +52,20 @@ pub(super) struct Answer {
     summary: String,
 }
 
-const USUAL: u64 = 300;
-/// Nobody waits longer than a day in one call.
-pub(crate) const LONGEST: Duration = Duration::from_hours(24);
-/// More in one call are more than anybody looks at.
-const MOST: usize = 500;
+const DEFAULT_SECONDS: u64 = 300;
+/// No call waits longer than a day.
+pub(crate) const MAX_WAIT: Duration = Duration::from_hours(24);
+/// How many one call may wait for.
+const MAX_WORKERS: usize = 500;
 /// Each is looked at with all of its stages.
-const MOST_WORKFLOWS: usize = 50;
+const MAX_WORKFLOWS: usize = 50;
 /// Rings can be missed, so that one looks now and then in any case.
-const LOOK: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// After a look that showed nothing new: others may be changing the store all the time.
 const PAUSE: Duration = Duration::from_millis(20);
-/// So often a client is told how far it is, at most, when something happens, and at least, when nothing does.
-const NEWS: Duration = Duration::from_millis(500);
-const SIGN_OF_LIFE: Duration = Duration::from_secs(10);
+/// How often a client gets progress: at most, when something happens, and at least, when nothing does.
+const MIN_PROGRESS_INTERVAL: Duration = Duration::from_millis(500);
+const MAX_PROGRESS_INTERVAL: Duration = Duration::from_secs(10);
 
 impl Tool for Args {
     type Answer = Answer;
@@ -81,14 +78,14 @@ impl Tool for Args {
     async fn run(self, call: Call) -> Outcome<Answer> {
         let (workers, workflows) =
             (self.worker_ids.unwrap_or_default(), self.workflow_ids.unwrap_or_default());
-        check_count("worker_ids", &workers, workflows.len(), MOST)?;
-        check_count("workflow_ids", &workflows, workers.len(), MOST_WORKFLOWS)?;
+        check_count("worker_ids", &workers, workflows.len(), MAX_WORKERS)?;
+        check_count("workflow_ids", &workflows, workers.len(), MAX_WORKFLOWS)?;
         let watched = Watched {
             client: &call,
             tasks: tasks(&call, &workers).await?,
             workflows: workflows_of(&call, &workflows).await?,
         };
-        let longest = Duration::from_secs(self.timeout_seconds.unwrap_or(USUAL));
+        let longest = Duration::from_secs(self.timeout_seconds.unwrap_or(DEFAULT_SECONDS));
         let waiting = Waiting { until: self.until.unwrap_or(Until::All), longest, progress: call.progress() };
         let seen = waiting.run(&call, &watched).await?;
         let done = waiting.is_met(&seen);
@@ -148,7 +145,7 @@ fn summary(workers: &[Worker], workflows: &[Workflow]) -> String {
     }
 }
 
-/// Somebody who waits for a change.
+/// A caller that waits for a change.
 type Wait<'a> = Pin<Box<dyn Future<Output = Outcome<()>> + Send + 'a>>;
 
 struct Watched<'c> {
@@ -160,7 +157,7 @@ struct Watched<'c> {
 struct Seen {
     workers: Vec<Followed>,
     workflows: Vec<WorkflowDetail>,
-    /// Stands for the workers as they are.
+    /// A hash of the workers as they are.
     next: String,
     /// The same for each of the workflows.
     nexts: Vec<String>,
@@ -185,7 +182,7 @@ impl Watched<'_> {
         self.tasks.iter().map(ToString::to_string).collect()
     }
 
-    /// Waits until something is worth another look, at most for so long.
+    /// Waits until something has changed, at most for this time.
     async fn changed(&self, seen: &Seen, longest: Duration) -> Outcome<()> {
         let wait_seconds = Some(u32::try_from(longest.as_secs()).unwrap_or(u32::MAX).max(1));
         let (client, mut waits) = (self.client, Vec::<Wait<'_>>::new());
@@ -232,21 +229,22 @@ impl Waiting {
             if self.is_met(&seen) || waited >= self.longest {
                 return Ok(seen);
             }
-            let news = news(&seen);
+            let news = progress_text(&seen);
             let silent = waited.saturating_sub(told_at);
             let is_new = news != told;
             if let Some(progress) = &self.progress
-                && ((is_new && (silent >= NEWS || told.is_empty())) || silent >= SIGN_OF_LIFE)
+                && ((is_new && (silent >= MIN_PROGRESS_INTERVAL || told.is_empty()))
+                    || silent >= MAX_PROGRESS_INTERVAL)
             {
-                // Time is the one number that grows in any case, which is what the protocol asks for. Nobody takes the
-                // news of a client that has left.
+                // Time is the one number that grows in any case, which is what the protocol asks for. A client that has
+                // left gets no progress.
                 tokio::select! {
                     () = progress.tell(waited.as_secs_f64(), news.clone()) => {}
                     () = call.abandoned() => return Ok(seen),
                 }
                 (told_at, told) = (waited, news);
             }
-            let rest = self.longest.saturating_sub(waited).min(LOOK);
+            let rest = self.longest.saturating_sub(waited).min(POLL_INTERVAL);
             tokio::select! {
                 changed = watched.changed(&seen, rest) => changed?,
                 () = call.abandoned() => return Ok(seen),
@@ -267,7 +265,7 @@ impl Waiting {
     }
 }
 
-fn news(seen: &Seen) -> String {
+fn progress_text(seen: &Seen) -> String {
     let (over, all) = (seen.over().filter(|over| *over).count(), seen.over().count());
     let workers = seen.workers.iter().filter(|one| !one.is_over()).map(|one| {
         let what = one.activity().unwrap_or(&one.task.status);

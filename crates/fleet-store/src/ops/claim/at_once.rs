@@ -2,11 +2,9 @@
 //! separate statements for the head, the runs and the events cost eight messages for each claim.
 
 use super::{Claim, Claimed};
-use crate::StoreError;
 use crate::dialect::Dialect;
+use crate::ops::prelude::*;
 use crate::ops::rows::{self, Described, task_columns};
-use crate::tx::{Tx, sql};
-use crate::value::Row;
 
 /// Returns nothing when a pause, a task that is due, a file scope, or a project or an agent that is not here constrains
 /// the choice. It writes what `Claim::start` writes; the story tests hold the two together. Conditions on the place and
@@ -15,7 +13,7 @@ use crate::value::Row;
 /// `$paired` and `$chosen` pair tasks with runs. A claimer that wants one task, as most do, needs no numbering for
 /// that, which saves a tenth. The tasks are named by an array: PostgreSQL estimates a limit that is a parameter as a
 /// tenth of the table, and would read the whole table for the join. For the same reason a single task has a literal
-/// limit, or it would be planned anew for each claim.
+/// limit, or it would be replanned for each claim.
 macro_rules! at_once {
     (($limit:literal, $paired:expr, $chosen:expr, $order:literal), ($column:expr, $account:expr)) => {
         concat!(

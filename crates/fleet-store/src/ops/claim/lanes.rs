@@ -6,18 +6,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fleet_core::budget::{Bounds, RemainingBudget};
-use fleet_core::id::{ProjectId, TaskId};
+use fleet_core::id::ProjectId;
 use fleet_core::schedule::{Candidate, Load};
 use fleet_core::task::Task;
 
 use super::Claim;
-use crate::StoreError;
 use crate::dialect::Dialect;
 use crate::ops::deps::id_list;
 use crate::ops::ledger::{spending, spent};
+use crate::ops::prelude::*;
 use crate::ops::rows::{self, Described, task_columns};
-use crate::tx::{Lock, Statement, Tx, sql};
-use crate::value::Row;
+use crate::tx::Lock;
 
 /// At most this many scoped tasks of a lane are passed over because they overlap with running ones.
 const SCOPED_LOOKAHEAD: i64 = 64;

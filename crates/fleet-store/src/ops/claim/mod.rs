@@ -14,21 +14,17 @@ mod plans;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use async_trait::async_trait;
 use fleet_core::Current;
 use fleet_core::budget::{Bounds, Budget};
-use fleet_core::event::Fact;
-use fleet_core::id::{ProjectId, RunId};
+use fleet_core::id::ProjectId;
 use fleet_core::run::{Run, Totals};
 use fleet_core::schedule::Caps;
 use fleet_core::task::{AgentName, Task, TaskMove};
-use fleet_core::time::Millis;
 
-use crate::StoreError;
 use crate::ops::ledger::stored;
+use crate::ops::prelude::*;
 use crate::ops::rows::{self, Described, step, task_columns, write_move};
 use crate::ops::runs::row::about_run;
-use crate::tx::{Mode, Op, Tx, sql};
 
 /// Takes ready tasks for a runner: each gets a run with a lease and an attempt number.
 #[derive(Debug, Clone)]

@@ -14,7 +14,7 @@ use super::lanes::{HEADS_POSTGRES, HEADS_SQLITE, LANES};
 use crate::dialect::Dialect;
 use crate::{Store, StoreUrl, migrate};
 
-/// Without statistics, as a store is that nobody ever analysed.
+/// Without statistics, as in a store that was never analysed.
 #[test]
 fn sqlite_walks_along_indexes_and_never_sorts() {
     let connection = rusqlite::Connection::open_in_memory().unwrap();

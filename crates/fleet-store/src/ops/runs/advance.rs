@@ -1,16 +1,11 @@
 //! How a run moves on, told by its keeper.
 
-use async_trait::async_trait;
-use fleet_core::event::Fact;
-use fleet_core::id::RunId;
 use fleet_core::run::{RunMove, RunState, StopRequest};
-use fleet_core::time::Millis;
 use serde::{Deserialize, Serialize};
 
 use super::row::{about_run, illegal, lock_live_run, step};
-use crate::StoreError;
+use crate::ops::prelude::*;
 use crate::ops::rows::record;
-use crate::tx::{Mode, Op, Tx, sql};
 
 /// Moves a run on: its agent was started, or ended.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -49,8 +44,8 @@ impl Op for AdvanceRun {
 }
 
 /// Records what a keeper found out while it prepared its run. Called as often as there is news: who keeps it comes
-/// first, so that a keeper which dies in the middle can be told from one that lives. Answers whether somebody wants the
-/// run stopped: before a keeper has told its name, nobody can tell it.
+/// first, so that a keeper which dies in the middle can be told from one that lives. Returns the request to stop the
+/// run, if there is one: before a keeper is registered, no other process can notify it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PrepareRun {
     pub run: RunId,

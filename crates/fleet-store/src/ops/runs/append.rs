@@ -1,18 +1,14 @@
 //! The events of a run, in batches, each exactly once.
 
-use async_trait::async_trait;
-use fleet_core::event::Fact;
-use fleet_core::id::{ProjectId, RunId, TaskId};
+use fleet_core::id::ProjectId;
 use fleet_core::run::{Meter, Totals};
-use fleet_core::time::Millis;
 use serde::{Deserialize, Serialize};
 
 use super::row::run_columns;
 use super::texts::bounded;
-use crate::StoreError;
 use crate::ops::ledger::Unbooked;
+use crate::ops::prelude::*;
 use crate::ops::rows::json;
-use crate::tx::{Mode, Op, Tx, sql};
 
 /// Appends what a stretch of the agent's output says. The run remembers how far its output was read, in the same
 /// transaction: a keeper that crashes and reads a stretch again changes nothing with it. What comes from no output is
@@ -37,7 +33,7 @@ pub struct AppendRunEvents {
     pub session: Option<String>,
     /// Now: what was used is booked on this day.
     pub now: Millis,
-    /// What the agent's own counters stand at by now, if that is known anew.
+    /// The new values of the agent's own counters, if they are known.
     pub meter: Option<Meter>,
 }
 
@@ -47,7 +43,7 @@ pub(super) const LONGEST_ACTIVITY: usize = 200;
 const LONGEST_SESSION: usize = 500;
 
 /// A run uses no more than this: an agent that counts wildly must not spoil the sums of all others.
-const MOST_USED: u64 = 1 << 44;
+const MAX_USED: u64 = 1 << 44;
 
 /// As many as one statement writes: the text that carries them stays small.
 const CHUNK: usize = 1_000;
@@ -88,7 +84,7 @@ impl Op for AppendRunEvents {
 impl AppendRunEvents {
     /// Moves the run's mark, if it stands where this stretch begins and the lease holds.
     async fn advance(&self, tx: &mut dyn Tx) -> Result<Option<(ProjectId, TaskId, Unbooked)>, StoreError> {
-        let count = |number: u64| i64::try_from(number.min(MOST_USED)).unwrap_or(i64::MAX);
+        let count = |number: u64| i64::try_from(number.min(MAX_USED)).unwrap_or(i64::MAX);
         let advance = sql!(
             "UPDATE runs SET decoded = $4, input_tokens = coalesce($5, input_tokens), \
              output_tokens = coalesce($6, output_tokens), micro_usd = coalesce($7, micro_usd), \

@@ -1,6 +1,5 @@
 //! The last reports of a keeper about its run, at once.
 
-use async_trait::async_trait;
 use fleet_core::run::RunMove;
 use fleet_core::task::Task;
 use serde::{Deserialize, Serialize};
@@ -9,8 +8,7 @@ use super::advance::AdvanceRun;
 use super::append::AppendRunEvents;
 use super::end::EndRun;
 use super::row::lock_to_end;
-use crate::StoreError;
-use crate::tx::{Mode, Op, Tx};
+use crate::ops::prelude::*;
 
 /// Records the last of what an agent said, that it ended, and how its run ended: all of it, or nothing. A run without
 /// unsaved work is closed with one transaction instead of three.

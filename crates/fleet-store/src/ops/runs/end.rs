@@ -1,22 +1,17 @@
 //! The end of a run, and what it means for its task.
 
-use async_trait::async_trait;
 use fleet_core::Machine as _;
-use fleet_core::event::Fact;
-use fleet_core::id::{RunId, TaskId};
 use fleet_core::run::{Ending, Reason, Run, RunState};
 use fleet_core::task::{Task, TaskMove};
-use fleet_core::time::Millis;
 use serde::{Deserialize, Serialize};
 
 use super::failure::{Consequence, FailureSettings};
 use super::row::{self, about_run, lock_run, lock_to_end};
 use super::texts::{TextKind, shown, write_text};
-use crate::StoreError;
-use crate::ops::messages::said_meanwhile;
+use crate::ops::messages::has_new_messages;
 use crate::ops::pauses;
+use crate::ops::prelude::*;
 use crate::ops::rows::{read_task, step, write_move};
-use crate::tx::{Mode, Op, Tx, sql};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct EndRun {
@@ -58,7 +53,7 @@ impl EndRun {
         read_task(tx, run.task).await
     }
 
-    /// What people read about its end, if there is anything to say.
+    /// The text about its end for people, if there is one.
     fn detail(&self) -> Option<String> {
         match &self.ending {
             Ending::Failed(_, detail) | Ending::Released(detail) | Ending::Cancelled(detail) => {
@@ -80,7 +75,7 @@ impl EndRun {
             Ending::Failed(reason, detail) => {
                 self.failed(tx, &mut task, run, (*reason, shown(detail))).await?
             }
-            Ending::Succeeded if said_meanwhile(tx, run, self.now).await? => goes_on(&mut task),
+            Ending::Succeeded if has_new_messages(tx, run, self.now).await? => goes_on(&mut task),
             _ => self.ended(&mut task),
         };
         let Consequence { event, fact } = match &run.stop {

@@ -2,23 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use fleet_core::event::Fact;
 use fleet_core::policy::{
     Action, EligibleAgent, FailedRun, FailureDecision, Policy, ProviderRefusal, successor,
 };
 use fleet_core::run::{Reason, Run};
 use fleet_core::task::{AgentName, Task, TaskMove};
-use fleet_core::time::Millis;
 use serde::{Deserialize, Serialize};
 
 use super::end::EndRun;
 use super::row::about_run;
-use crate::StoreError;
 use crate::ops::pauses;
+use crate::ops::prelude::*;
 use crate::ops::rows::{record, write_agent};
-use crate::tx::Tx;
 
-/// What decides about a failed run, beside the run and its task. The default is the usual policy, without anybody who
+/// What decides about a failed run, beside the run and its task. The default is the usual policy, without an agent that
 /// could take over.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureSettings {
@@ -74,7 +71,7 @@ impl EndRun {
                 return Ok(Consequence { event: TaskMove::Fail, fact });
             }
             FailureDecision::RetryAfter(wait) => Some(self.now.plus(wait)),
-            // The pause of the account keeps it back, and ends for all tasks at once when a person lifts it.
+            // The pause of the account holds it back, and ends for all tasks at once when a person lifts it.
             FailureDecision::Pause => None,
             FailureDecision::HandOver(to) => {
                 self.hand_over(tx, task, run, (to, reason)).await.map(|()| None)?
@@ -132,7 +129,7 @@ impl FailureSettings {
         successor(&agents.iter().map(helper).collect::<Vec<_>>(), failed)
     }
 
-    /// Gives a task to an agent. Back to the one that its author wanted is no longer handed over.
+    /// Gives a task to an agent. A task that returns to the agent of its author is no longer handed over.
     pub(in crate::ops) fn give(&self, task: &mut Task, to: AgentName) {
         task.history.handed_to = Some(to).filter(|to| Some(to) != self.own(task));
     }

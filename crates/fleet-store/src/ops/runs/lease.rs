@@ -2,19 +2,15 @@
 
 use std::time::Duration;
 
-use async_trait::async_trait;
-use fleet_core::id::RunId;
 use fleet_core::run::{Ending, Reason, StopRequest};
 use fleet_core::task::Task;
-use fleet_core::time::Millis;
 use serde::{Deserialize, Serialize};
 
 use super::end::EndRun;
 use super::failure::FailureSettings;
 use super::row::lock_both;
-use crate::StoreError;
 use crate::ops::messages::waits;
-use crate::tx::{Mode, Op, Statement, Tx, sql};
+use crate::ops::prelude::*;
 
 /// Makes a lease longer, never shorter: one that comes late may have been overtaken.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -60,7 +56,7 @@ impl Op for RenewLease {
 }
 
 /// Tasks that were lost together are not retried together: the odd distance spreads them over any wait.
-const SPREAD: usize = 1_597;
+const RETRY_SPREAD: usize = 1_597;
 
 /// Ends the runs whose keepers stopped renewing; returns them. Their tasks are retried by policy.
 #[derive(Debug, Clone)]
@@ -119,7 +115,7 @@ impl Op for ExpireLeases {
         let expired = tx.query_all(vec![self.expired(OF_NO_WORKFLOW), self.expired(OF_WORKFLOWS)]).await?;
         let expired = expired.into_iter().flatten().take(usize::try_from(self.limit).unwrap_or(0));
         let mut ended = Vec::new();
-        for (mut row, spread) in expired.zip((0..).step_by(SPREAD)) {
+        for (mut row, spread) in expired.zip((0..).step_by(RETRY_SPREAD)) {
             let (task, run, attempt) = (row.parse()?, row.parse()?, row.int()?);
             // Another process may have been quicker between the read and the lock; a renewal counts, too.
             let (task, run) = match lock_both(tx, task, run, attempt).await {

@@ -5,15 +5,13 @@
 
 use std::cmp::Reverse;
 
-use async_trait::async_trait;
-use fleet_core::id::{BatchId, ProjectId, TaskId};
+use fleet_core::id::{BatchId, ProjectId};
 use fleet_core::run::Run;
 use fleet_core::task::{TaskState, Title};
 
 use super::row::{run, run_columns};
-use crate::StoreError;
-use crate::tx::{Mode, Op, Statement, Tx};
-use crate::value::{Row, Value};
+use crate::ops::prelude::*;
+use crate::value::Value;
 
 #[derive(Debug, Clone, Default)]
 pub struct RunFilter {
@@ -31,6 +29,16 @@ pub struct RunFilter {
 pub struct ListRuns {
     pub filter: RunFilter,
     pub limit: i64,
+}
+
+/// More attempts than a task has in practice.
+const MAX_ATTEMPTS: i64 = 1_000;
+
+impl ListRuns {
+    /// All attempts at a task.
+    pub fn of_task(task: TaskId) -> Self {
+        Self { filter: RunFilter { task: Some(task), ..RunFilter::default() }, limit: MAX_ATTEMPTS }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

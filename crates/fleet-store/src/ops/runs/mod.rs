@@ -1,6 +1,6 @@
-//! Runs: what their keepers, their agents and those who watch them do. Every write of a keeper names its
-//! attempt: one that froze and came back after its task was given to another finds its run ended, and changes nothing.
-//! The columns of attempts are called `fence`.
+//! Runs: what their keepers, agents and observers do. Every write of a keeper names its attempt: one that froze and
+//! came back after its task was given to another finds its run ended, and changes nothing. The columns of attempts are
+//! called `fence`.
 
 mod advance;
 mod append;

@@ -1,7 +1,5 @@
 //! Reading single runs, and those that live.
 
-use async_trait::async_trait;
-use fleet_core::id::RunId;
 use fleet_core::project::Project;
 use fleet_core::run::{Run, RunReport};
 use fleet_core::task::Task;
@@ -9,16 +7,17 @@ use serde::{Deserialize, Serialize};
 
 use super::row::{run, run_columns};
 use super::texts::TextKind;
-use crate::StoreError;
+use crate::ops::prelude::*;
 use crate::ops::projects::{self, project_columns};
 use crate::ops::rows::{self, Described, task_columns};
-use crate::tx::{Mode, Op, Tx, sql};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RunDetail {
     pub run: Run,
     /// Its task, unless that was deleted.
     pub task: Option<Task>,
+    /// Whether its task waited for others.
+    pub has_dependencies: bool,
     /// Its project, as the place of the run has it.
     pub project: Project,
     pub report: Option<RunReport>,
@@ -51,6 +50,7 @@ impl Op for GetRun {
         let statements = vec![
             sql!(concat!("SELECT ", run_columns!(), " FROM runs r WHERE r.id = $1"), self.run),
             sql!(TASK_OF_RUN, self.run),
+            sql!("SELECT 1 FROM runs r JOIN deps d ON d.task = r.task WHERE r.id = $1 LIMIT 1", self.run),
             sql!(PROJECT_OF_RUN, self.run),
             sql!(
                 "SELECT text FROM run_texts WHERE run = $1 AND kind = $2",
@@ -69,6 +69,7 @@ impl Op for GetRun {
         Ok(RunDetail {
             run: run(&mut next().ok_or_else(gone)?)?,
             task: next().map(|row| rows::task(row, Described::Joined)).transpose()?,
+            has_dependencies: next().is_some(),
             project: projects::project(next().ok_or_else(gone)?)?,
             report: next().map(|mut row| row.json()).transpose()?,
             result: next().map(|mut row| row.text()).transpose()?,

@@ -1,17 +1,12 @@
 //! What an agent says from inside its run.
 
-use async_trait::async_trait;
-use fleet_core::event::Fact;
-use fleet_core::id::RunId;
 use fleet_core::run::{Run, RunReport};
 use fleet_core::task::FieldError;
-use fleet_core::time::Millis;
 
 use super::row::{about_run, run, run_columns};
 use super::texts::{TextKind, bounded, shown, write_text};
-use crate::StoreError;
+use crate::ops::prelude::*;
 use crate::ops::rows::record;
-use crate::tx::{Mode, Op, Tx, sql};
 
 #[derive(Debug, Clone)]
 pub struct ReportRun {

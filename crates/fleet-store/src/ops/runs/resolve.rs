@@ -1,10 +1,8 @@
 //! From what a person typed to a run.
 
-use async_trait::async_trait;
-use fleet_core::id::{IdPrefix, ProjectId, RunId, TaskId};
+use fleet_core::id::{IdPrefix, ProjectId};
 
-use crate::StoreError;
-use crate::tx::{Mode, Op, Statement, Tx, sql};
+use crate::ops::prelude::*;
 
 /// The run that a user names: by its id, by the id of its task (the newest run), or by its branch (the newest run). Ids
 /// may be shortened.
@@ -16,7 +14,7 @@ pub struct ResolveRun {
 }
 
 /// At most this many candidates are named when several match.
-const MOST_NAMED: i64 = 5;
+const MAX_NAMED: i64 = 5;
 /// A branch is searched among this many of its newest runs.
 const RUNS_OF_A_BRANCH: i64 = 100;
 
@@ -79,7 +77,7 @@ impl ResolveRun {
     }
 }
 
-/// Every id that begins with the prefix lies between it and it followed by the greatest character.
+/// Every id with the prefix sorts between the prefix and the prefix followed by the greatest character.
 fn between(text: &'static str, prefix: &str) -> Statement {
-    sql!(text, prefix, format!("{prefix}{}", "z".repeat(15)), MOST_NAMED)
+    sql!(text, prefix, format!("{prefix}{}", "z".repeat(15)), MAX_NAMED)
 }

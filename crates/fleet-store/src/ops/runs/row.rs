@@ -2,16 +2,12 @@
 
 use fleet_core::budget::Bounds;
 use fleet_core::event::Subject;
-use fleet_core::id::{RunId, TaskId};
 use fleet_core::run::{Run, RunMove, Totals};
 use fleet_core::task::Task;
-use fleet_core::time::Millis;
 
-use crate::StoreError;
+use crate::ops::prelude::*;
 use crate::ops::rows::lock_task;
 use crate::ops::workflows;
-use crate::tx::{Tx, sql};
-use crate::value::Row;
 
 /// The columns that [`run`] reads, in its order.
 macro_rules! run_columns {

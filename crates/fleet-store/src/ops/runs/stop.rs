@@ -1,15 +1,10 @@
 //! Asking a run to stop. Only its keeper can end it: it alone knows what the agent left.
 
-use async_trait::async_trait;
-use fleet_core::event::Fact;
-use fleet_core::id::RunId;
 use fleet_core::run::{Run, RunMove, StopRequest};
-use fleet_core::time::Millis;
 
 use super::row::{about_run, illegal, lock_run};
-use crate::StoreError;
+use crate::ops::prelude::*;
 use crate::ops::rows::{json, record};
-use crate::tx::{Mode, Op, Tx, sql};
 
 /// Wants a run stopped; its keeper learns of it at its next renewal, and is woken to renew. Asking again changes
 /// nothing, except that a cancellation beats a release.
@@ -45,7 +40,7 @@ pub(in crate::ops) async fn order_stop(
     now: Millis,
 ) -> Result<StopRequest, StoreError> {
     match &run.stop {
-        Some(earlier) if !stop.beats(Some(earlier)) => Ok(earlier.clone()),
+        Some(earlier) if !stop.supersedes(Some(earlier)) => Ok(earlier.clone()),
         _ => {
             tx.defer(sql!("UPDATE runs SET stop = $2 WHERE id = $1", run.id, json(stop)?)).await?;
             record(tx, now, about_run(run), &Fact::RunStopping { why: stop.why.clone() }).await?;

@@ -1,9 +1,6 @@
 //! Long texts of runs, and short ones as the rows keep them.
 
-use fleet_core::id::RunId;
-
-use crate::StoreError;
-use crate::tx::{Tx, sql};
+use crate::ops::prelude::*;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::ops) enum TextKind {

@@ -1,20 +1,16 @@
 //! Adding workflows.
 
-use async_trait::async_trait;
 use fleet_core::Current;
-use fleet_core::event::Fact;
 use fleet_core::id::{ProjectId, WorkflowId};
 use fleet_core::task::{BaseRef, FieldError, Priority, Spawn};
-use fleet_core::time::Millis;
 use fleet_core::workflow::{Part, Spec, Tally, Workflow, check, first_parts};
 
 use super::begin::task_spec;
 use super::locked::LockedWorkflow;
 use super::row::{TextKind, about};
-use crate::StoreError;
 use crate::ops::Author;
+use crate::ops::prelude::*;
 use crate::ops::rows::{json, record};
-use crate::tx::{Mode, Op, Tx, sql};
 use crate::value::Value;
 
 /// Adds a workflow; the stages that need no other become tasks at once.

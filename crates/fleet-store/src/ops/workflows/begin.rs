@@ -1,21 +1,18 @@
 //! How a part of a workflow becomes a task.
 
-use fleet_core::event::Fact;
-use fleet_core::id::{IdMaker, TaskId};
+use fleet_core::id::IdMaker;
 use fleet_core::policy::RetryPolicy;
 use fleet_core::task::{Description, FieldError, LONGEST_TITLE, Task, TaskHistory, TaskSpec, Title, Tuning};
 use fleet_core::text::shortened;
-use fleet_core::time::Millis;
 use fleet_core::workflow::{Changes, Part, PartOf, Spec, Stage, Start, Workflow, WorkflowStep};
 
 use super::locked::LockedWorkflow;
-use crate::StoreError;
+use crate::ops::prelude::*;
 use crate::ops::rows::{about, record, write_texts};
 use crate::ops::tasks::{earlier_claims, insert};
-use crate::tx::Tx;
 
 /// Two workflows that draw the same ids in the same millisecond are rare; one that does so again and again is a defect.
-const DRAWS: u64 = 20;
+const MAX_ID_DRAWS: u64 = 20;
 
 /// Adds a task for each part that is to start; returns them in the order of the steps.
 pub(super) async fn tasks(
@@ -31,7 +28,7 @@ pub(super) async fn tasks(
         let ids = draw(&flow.workflow, (*first, redraws), starting.len(), now);
         match earlier_claims(tx, ids.iter().copied()).await {
             Ok(attempts) => break (ids, attempts),
-            Err(StoreError::TaskExists(_)) if redraws < DRAWS => redraws += 1,
+            Err(StoreError::TaskExists(_)) if redraws < MAX_ID_DRAWS => redraws += 1,
             Err(error) => return Err(error),
         }
     };

@@ -1,18 +1,14 @@
 //! Cancelling a workflow.
 
-use async_trait::async_trait;
-use fleet_core::event::Fact;
-use fleet_core::id::{RunId, TaskId, WorkflowId};
+use fleet_core::id::WorkflowId;
 use fleet_core::task::Remark;
-use fleet_core::time::Millis;
 use fleet_core::workflow::{Workflow, WorkflowMove, WorkflowState};
 
 use super::cancel_task::{CancelOutcome, cancel_task};
 use super::locked::LockedWorkflow;
 use super::row::about;
-use crate::StoreError;
+use crate::ops::prelude::*;
 use crate::ops::rows::record;
-use crate::tx::{Mode, Op, Tx, sql};
 
 /// Ends everything that belongs to a workflow: what waits is cancelled, what runs is asked to stop. It is over when the
 /// last run has ended. Asking again asks those again that have not.

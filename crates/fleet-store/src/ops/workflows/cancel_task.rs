@@ -1,16 +1,12 @@
 //! Ending the task of a stage that is not wanted any more.
 
-use fleet_core::event::Fact;
-use fleet_core::id::{RunId, TaskId};
 use fleet_core::run::{StopKind, StopRequest};
 use fleet_core::task::{TaskMove, TaskState};
-use fleet_core::time::Millis;
 
-use crate::StoreError;
+use crate::ops::prelude::*;
 use crate::ops::rows::{about, lock_task, step, write_move_alone};
 use crate::ops::runs::row::{run, run_columns};
 use crate::ops::runs::stop::order_stop;
-use crate::tx::{Tx, sql};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CancelOutcome {

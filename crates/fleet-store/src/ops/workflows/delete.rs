@@ -1,18 +1,15 @@
 //! Removing workflows.
 
-use async_trait::async_trait;
-use fleet_core::event::Fact;
-use fleet_core::id::{TaskId, WorkflowId};
+use fleet_core::id::WorkflowId;
 use fleet_core::task::{Task, TaskState};
-use fleet_core::time::Millis;
 use fleet_core::workflow::Workflow;
 
 use super::locked::LockedWorkflow;
 use super::row::about;
-use crate::StoreError;
 use crate::ops::moves::DeleteTask;
+use crate::ops::prelude::*;
 use crate::ops::rows::{lock_task, record};
-use crate::tx::{Lock, Mode, Op, Tx, sql};
+use crate::tx::Lock;
 
 /// Removes a workflow that is over, and its tasks, for good. Their runs and the events stay: they happened.
 #[derive(Debug, Clone, Copy)]

@@ -2,13 +2,11 @@
 
 use fleet_core::Machine as _;
 use fleet_core::task::{Task, TaskState};
-use fleet_core::time::Millis;
 use fleet_core::workflow::{PartMove, PartOf, PartRetry, PartState, WorkflowState, plan_retry};
 
 use super::locked::LockedWorkflow;
 use super::row::stored_place;
-use crate::StoreError;
-use crate::tx::{Tx, sql};
+use crate::ops::prelude::*;
 
 /// Lets the workflow of a task that has just moved go on. Costs nothing for a task that has none.
 pub(in crate::ops) async fn follow(tx: &mut dyn Tx, task: &Task, now: Millis) -> Result<(), StoreError> {
@@ -61,8 +59,8 @@ impl LockedWorkflow {
         self.go(tx, now).await
     }
 
-    /// What never began, because of the stage that is tried again or of another, is looked at anew. In a hurry, what was
-    /// stopped or failed beside it is tried again as well: otherwise that would stop it at once.
+    /// Parts that never began, because of the retried stage or another, are decided again. In a hurry, what was stopped
+    /// or failed beside it is tried again as well: otherwise that would stop it at once.
     async fn wake_others(&mut self, tx: &mut dyn Tx, now: Millis) -> Result<(), StoreError> {
         let parts: Vec<_> = self.parts.iter().map(|row| row.part.clone()).collect();
         for fate in plan_retry(&self.spec, &parts, None).fates {

@@ -1,7 +1,5 @@
 //! What a keeper has to know to prepare the run of a part.
 
-use async_trait::async_trait;
-use fleet_core::id::TaskId;
 use fleet_core::outcome::RunResult;
 use fleet_core::run::Run;
 use fleet_core::workflow::{Part, Spec, Workflow};
@@ -9,9 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::results::results_of;
 use super::row::{self, PartRow, TextKind, part, parts_of, text_of, workflow_columns};
-use crate::StoreError;
+use crate::ops::prelude::*;
 use crate::ops::rows::read_task;
-use crate::tx::{Mode, Op, Tx, sql};
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct PartInputs {

@@ -2,14 +2,11 @@
 
 use std::cmp::Reverse;
 
-use async_trait::async_trait;
 use fleet_core::id::{ProjectId, WorkflowId};
 use fleet_core::workflow::{Workflow, WorkflowState};
 
 use super::row::{workflow, workflow_columns};
-use crate::StoreError;
-use crate::tx::{Mode, Op, Statement, Tx, sql};
-use crate::value::Row;
+use crate::ops::prelude::*;
 
 #[derive(Debug, Clone)]
 pub struct ListWorkflows {

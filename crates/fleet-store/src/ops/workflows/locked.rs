@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use fleet_core::event::Fact;
-use fleet_core::id::{TaskId, WorkflowId};
-use fleet_core::time::Millis;
+use fleet_core::id::WorkflowId;
 use fleet_core::workflow::{
     Part, PartMove, Results, Skip, Spec, Workflow, WorkflowMove, WorkflowState, WorkflowStep, advance,
 };
@@ -13,10 +11,9 @@ use super::begin;
 use super::cancel_task::{CancelOutcome, cancel_task};
 use super::results::results_of;
 use super::row::{self, PartRow, TextKind, about, part, parts_of, stored_place, text_of, workflow_columns};
-use crate::StoreError;
+use crate::ops::prelude::*;
 use crate::ops::rows::{json, record};
 use crate::ops::runs::texts::shown;
-use crate::tx::{Tx, sql};
 
 /// A workflow that is locked until the transaction ends.
 pub(super) struct LockedWorkflow {
@@ -30,7 +27,7 @@ pub(super) struct LockedWorkflow {
 }
 
 /// What the agent of a stage reads when it is stopped because another stage failed.
-const IN_A_HURRY: &str = "another stage of its workflow failed";
+const OTHER_STAGE_FAILED: &str = "another stage of its workflow failed";
 /// The same when a user cancels the workflow and gives no reason.
 const NOT_WANTED: &str = "its workflow was cancelled";
 
@@ -178,7 +175,7 @@ impl LockedWorkflow {
         record(tx, now, about(&self.workflow, task), &fact).await
     }
 
-    /// Ends the task of a part: at once, or as soon as its keeper hears of it. Says whether it was at once.
+    /// Ends the task of a part: at once, or as soon as its keeper learns of it. Says whether it was at once.
     async fn stop(&mut self, tx: &mut dyn Tx, at: usize, now: Millis) -> Result<bool, StoreError> {
         let Some(task) = self.part(at)?.task else { return Ok(false) };
         let why = self.reason_to_stop();
@@ -191,7 +188,7 @@ impl LockedWorkflow {
 
     pub(super) fn reason_to_stop(&self) -> String {
         let is_wanted = self.workflow.state == WorkflowState::Running;
-        let usual = if is_wanted { IN_A_HURRY } else { NOT_WANTED };
+        let usual = if is_wanted { OTHER_STAGE_FAILED } else { NOT_WANTED };
         self.workflow.why.as_deref().unwrap_or(usual).to_owned()
     }
 

@@ -1,4 +1,4 @@
-//! Workflows: their rows, and what happens in them when a task of theirs moves.
+//! Workflows: their rows, and what happens in them when one of their tasks moves.
 //!
 //! Owns the tables of workflows and their parts, and is the only one that changes them. Whatever moves a task asks
 //! [`follow`], in the same transaction: the part follows its task, the pure course of workflows says what comes next, and
@@ -31,4 +31,5 @@ pub use retry::RetryWorkflow;
 
 pub(super) use follow::follow;
 pub(super) use read::named_part;
+pub(super) use results::results_of;
 pub(super) use row::{lock, lock_of, stored_place};

@@ -2,23 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use async_trait::async_trait;
-use fleet_core::id::{TaskId, WorkflowId};
+use fleet_core::id::WorkflowId;
 use fleet_core::outcome::RunResult;
 use fleet_core::project::Project;
 use fleet_core::run::Run;
 use fleet_core::task::Task;
-use fleet_core::time::Millis;
 use fleet_core::workflow::{Part, Spec, Workflow};
 
 use super::results::results_of;
 use super::row::{self, PartRow, TextKind, part, parts_of, stored_place, text_of, workflow_columns};
-use crate::StoreError;
+use crate::ops::prelude::*;
 use crate::ops::projects::{self, project_columns};
 use crate::ops::rows::{self, Described, task_columns};
 use crate::ops::runs::row::{run, run_columns};
-use crate::tx::{Mode, Op, Tx, sql};
-use crate::value::Row;
 
 #[derive(Debug, Clone, Copy)]
 pub struct GetWorkflow {

@@ -1,11 +1,9 @@
 //! From what a person typed to a workflow.
 
-use async_trait::async_trait;
 use fleet_core::id::{IdPrefix, WorkflowId};
 
-use crate::StoreError;
+use crate::ops::prelude::*;
 use crate::ops::resolve::resolve;
-use crate::tx::{Mode, Op, Tx};
 
 /// The one workflow whose id begins like this.
 #[derive(Debug, Clone)]

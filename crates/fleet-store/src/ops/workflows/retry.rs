@@ -1,18 +1,14 @@
 //! Trying a workflow again.
 
-use async_trait::async_trait;
-use fleet_core::event::Fact;
 use fleet_core::id::WorkflowId;
 use fleet_core::task::TaskMove;
-use fleet_core::time::Millis;
 use fleet_core::workflow::{PartMove, PartRetry, StageName, Workflow, WorkflowMove, plan_retry};
 
 use super::locked::LockedWorkflow;
 use super::row::about;
-use crate::StoreError;
 use crate::ops::branches::refuse_taken;
+use crate::ops::prelude::*;
 use crate::ops::rows::{self, lock_task, record, step, write_agent, write_move_alone};
-use crate::tx::{Mode, Op, Tx};
 
 /// Tries a workflow again that is over: all that failed, was cancelled or was skipped because of that.
 #[derive(Debug, Clone)]
@@ -87,7 +83,7 @@ impl LockedWorkflow {
         let Some(id) = self.part(at)?.task else { return self.wait_again(at) };
         let mut task = lock_task(tx, id).await?;
         step(&mut task, TaskMove::Retry)?;
-        task.history.forgive();
+        task.history.reset_failures();
         task.history.remark = None;
         refuse_taken(tx, &task).await?;
         if task.history.handed_to.take().is_some() {

@@ -1,15 +1,12 @@
 //! Workflows and their parts as rows, and how they are locked.
 
 use fleet_core::event::Subject;
-use fleet_core::id::{TaskId, WorkflowId};
+use fleet_core::id::WorkflowId;
 use fleet_core::task::Priority;
-use fleet_core::time::Millis;
 use fleet_core::workflow::{Part, Workflow};
 
-use crate::StoreError;
+use crate::ops::prelude::*;
 use crate::ops::rows::spawn;
-use crate::tx::{Statement, Tx, sql};
-use crate::value::Row;
 
 /// The columns that [`workflow`] reads, in its order.
 macro_rules! workflow_columns {

@@ -8,7 +8,7 @@ use fleet_core::deps::{self, Edge, Obstacle};
 use fleet_core::id::{ProjectId, TaskId};
 use fleet_core::message::{Addressee, MessageKind, Reception, receive};
 use fleet_core::policy::{
-    AccountState, FailedRun, FailureDecision, Policy, ProviderRefusal, RetryPolicy, struck,
+    AccountState, FailedRun, FailureDecision, Policy, ProviderRefusal, RetryPolicy, after_refusal,
 };
 use fleet_core::run::{Ending, Reason, Run};
 use fleet_core::schedule::{self, QueuedTask};
@@ -332,7 +332,7 @@ impl World {
         let policy = Policy::default();
         if policy.pauses(reason) {
             let before = self.account.map(|(standing, _)| standing);
-            let after = struck(
+            let after = after_refusal(
                 before,
                 &ProviderRefusal { patience: policy.patience(reason), reset: None, jitter, now },
             );

@@ -14,7 +14,7 @@ use crate::harness::{Engine, Rig, place};
 
 /// Far above what it takes to come to a lock.
 const PATIENCE: Duration = Duration::from_mins(1);
-const LOOK: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Runs an operation while another program holds the workflow: it waits for that, and holds neither the task nor its run
 /// meanwhile. Held, they would be waited for by whoever holds the workflow and goes on to its other stages.
@@ -30,7 +30,7 @@ async fn waits<O: Op>(rig: &Rig, id: WorkflowId, op: O) {
     let until_it_waits = async {
         while rig.place().count(waiting).await == 0 {
             assert!(!moving.is_finished(), "it did not wait");
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     };
     tokio::time::timeout(PATIENCE, until_it_waits).await.expect("it comes to the lock");

@@ -33,7 +33,7 @@ impl Edit {
         let config_text::Answer { path, text: old, template } =
             context.call(config_text::Request { in_project }).await?;
         let before = old.clone().unwrap_or(template);
-        let draft = draft(context.engine.home(), &before)?;
+        let draft = draft(context.engine.home().root(), &before)?;
         let refused = |problem| abandoned(problem, &draft, &before);
         let editor = program(context, &["VISUAL", "EDITOR"], "vi");
         editor.and_then(|editor| fleet_engine::edit_file(&editor, &draft)).map_err(refused)?;

@@ -1,6 +1,7 @@
 //! What an agent says and does, as people read it. Nothing of it can drive their terminal.
 
 use fleet_core::event::{AgentEvent, When};
+use fleet_core::report::Report;
 use fleet_core::text::{escaped, escaped_lines, shortened};
 use fleet_core::time::Span;
 use fleet_engine::clock;
@@ -20,7 +21,12 @@ const REMEMBERED: usize = 512 * 1024;
 pub(super) struct Renderer {
     /// Without white space: what came line by line may be repeated as one text.
     said: String,
+    /// A fenced block of JSON that may be the report of the agent, as far as it came.
+    block: Vec<String>,
 }
+
+/// A report is shorter.
+const LONGEST_REPORT: usize = 500;
 
 impl Renderer {
     /// The lines for an event; none for what only matters to programs.
@@ -28,23 +34,37 @@ impl Renderer {
         match event {
             AgentEvent::Text { text } => {
                 self.remember(text);
-                painted(text, ToOwned::to_owned)
+                self.without_report(text)
             }
-            AgentEvent::Reasoning { text } => painted(text, dim),
-            AgentEvent::ToolCall { name, summary, files, .. } => vec![tool(name, summary, files)],
-            AgentEvent::ToolResult { ok, summary, .. } => result(*ok, summary),
-            AgentEvent::Error { reason, text } => painted(&format!("error: {text} ({reason})"), alarm),
-            AgentEvent::Question { text } => painted(&format!("question: {text}"), strong),
-            AgentEvent::Ended { text: Some(text) } if !self.was_said(text) => {
-                painted(text, ToOwned::to_owned)
-            }
-            AgentEvent::Raw { text, cut, .. } => {
-                let more = if *cut { dim(" … (more of it with --raw)") } else { String::new() };
-                vec![format!("{}{more}", line(text))]
-            }
-            AgentEvent::Gap { bytes } => vec![dim(&gap(*bytes))],
-            _ => trouble(event).map(|text| painted(&text, warn)).unwrap_or_default(),
+            AgentEvent::Ended { text: Some(text) } if !self.was_said(text) => self.without_report(text),
+            _ => self.rest().into_iter().chain(other_lines(event)).collect(),
         }
+    }
+
+    /// A report is for codefleet: its summary is enough for people. Agents that print lines say it line by line.
+    fn without_report(&mut self, text: &str) -> Vec<String> {
+        let mut shown = Vec::new();
+        for line in painted(text, ToOwned::to_owned) {
+            if self.block.is_empty() && line.trim() != "```json" {
+                shown.push(line);
+                continue;
+            }
+            let is_end = !self.block.is_empty() && line.trim() == "```";
+            self.block.push(line);
+            if is_end || self.block.len() > LONGEST_REPORT {
+                shown.extend(match Report::find(&self.block.join("\n")) {
+                    Some(report) => painted(&format!("reported {}: {}", report.status, report.summary), dim),
+                    None => self.block.clone(),
+                });
+                self.block.clear();
+            }
+        }
+        shown
+    }
+
+    /// What was held back because it could have become a report.
+    pub(super) fn rest(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.block)
     }
 
     fn remember(&mut self, text: &str) {
@@ -59,6 +79,22 @@ impl Renderer {
     /// Whether the last that was said ends with this text.
     fn was_said(&self, text: &str) -> bool {
         self.said.ends_with(&text.split_whitespace().collect::<String>())
+    }
+}
+
+fn other_lines(event: &AgentEvent) -> Vec<String> {
+    match event {
+        AgentEvent::Reasoning { text } => painted(text, dim),
+        AgentEvent::ToolCall { name, summary, files, .. } => vec![tool(name, summary, files)],
+        AgentEvent::ToolResult { ok, summary, .. } => result(*ok, summary),
+        AgentEvent::Error { reason, text } => painted(&format!("error: {text} ({reason})"), alarm),
+        AgentEvent::Question { text } => painted(&format!("question: {text}"), strong),
+        AgentEvent::Raw { text, cut, .. } => {
+            let more = if *cut { dim(" … (more of it with --raw)") } else { String::new() };
+            vec![format!("{}{more}", line(text))]
+        }
+        AgentEvent::Gap { bytes } => vec![dim(&gap(*bytes))],
+        _ => trouble(event).map(|text| painted(&text, warn)).unwrap_or_default(),
     }
 }
 
@@ -157,6 +193,25 @@ mod tests {
         assert_eq!(lines(&result("a\nb")), ["  ✗ a", "    b"]);
         assert_eq!(lines(&result(&"x\n".repeat(9))).last().unwrap(), "    … 4 more lines: --json shows them");
         assert_eq!(lines(&result("")), ["  ✗"]);
+    }
+
+    #[test]
+    fn a_report_is_shown_as_its_summary_and_other_json_as_it_is() {
+        let report = "Done.\n```json\n{\"status\": \"completed\", \"summary\": \"All of it\"}\n```\nBye.";
+        let text = |text: &str| AgentEvent::Text { text: text.to_owned() };
+        let shown = ["Done.", "reported completed: All of it", "Bye."];
+        let plain = |lines: Vec<String>| {
+            lines.iter().map(|line| anstream::adapter::strip_str(line).to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(plain(lines(&text(report))), shown);
+        let mut renderer = Renderer::default();
+        let by_line: Vec<String> = report.lines().flat_map(|line| renderer.lines(&text(line))).collect();
+        assert_eq!(plain(by_line), shown);
+        let other = "```json\n{\"a\": 1}\n```";
+        assert_eq!(lines(&text(other)).join("\n"), other);
+        let mut renderer = Renderer::default();
+        assert!(renderer.lines(&text("```json\n{")).is_empty(), "it may become a report");
+        assert_eq!(renderer.rest(), ["```json", "{"]);
     }
 
     #[test]

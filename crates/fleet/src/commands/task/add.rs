@@ -42,6 +42,7 @@ impl Add {
             if self.request.threshold.is_some() { Duplicates::Refuse } else { Duplicates::Ignore };
         let mut request = Request { duplicates, ..self.request };
         request.fields.description = self.text.read()?;
+        let named_base = request.fields.base.clone().filter(|_| !request.after.is_empty());
         let added = context.call(request).await?;
         let (agent, agent_is_here) = (added.agent.clone(), added.agent_is_here);
         let task = task(context, added)?;
@@ -52,6 +53,13 @@ impl Add {
         if !self.quiet && !agent_is_here {
             let advice = format!("`fleet task edit {} --agent NAME` chooses another", task.id);
             context.output.note(&format!("note: no agent `{agent}` here, so it waits for one; {advice}"));
+        }
+        if let Some(base) = named_base.filter(|_| !self.quiet && !context.output.is_json()) {
+            context.output.note(&format!(
+                "note: it starts from {}, as `--base` says; without `--base` it starts from the work of the tasks \
+                 before it",
+                escaped(&base)
+            ));
         }
         if self.quiet && !context.output.is_json() {
             return print(task.id.as_str());

@@ -9,6 +9,8 @@ use crate::output::{paint_status, strong};
 
 task_commands!();
 
+pub(super) use rows::note;
+
 /// Manage the queue: add, list, order, edit and delete tasks
 ///
 /// A task is a piece of work in a repository; it stays until you delete it. Ids may be shortened to any unique prefix.

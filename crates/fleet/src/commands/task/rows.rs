@@ -2,6 +2,7 @@
 
 use fleet_api::views::{TaskList, TaskView};
 use fleet_core::task::{Label, TaskState};
+use fleet_core::text::first_line;
 use fleet_engine::clock;
 
 use super::super::Context;
@@ -24,7 +25,7 @@ pub(super) fn show(context: &Context, list: &TaskList, all_projects: bool, empty
     Ok(())
 }
 
-/// Enough for the id of the task that another one waits for.
+/// Enough for the task that another one waits for, and its state.
 const NOTE: usize = 22;
 
 fn render(list: &TaskList, all_projects: bool) -> String {
@@ -35,14 +36,14 @@ fn render(list: &TaskList, all_projects: bool) -> String {
         |task: &TaskView| list.missing_agents.get(&task.id).map(|agent| format!("no agent `{agent}` here"));
     let notes = list.tasks.iter().map(|task| missing(task).unwrap_or_else(|| note(task)));
     let mut columns = vec![
-        Column::new("ID", column(|task| task.id.to_string())),
+        Column::new("ID", column(|task| task.id.short().to_owned())),
         Column::new("PRI", column(|task| task.priority.to_string())).spare(),
         Column::new("STATUS", column(|task| task.status.clone())).painted(paint_status),
         Column::new("AGE", column(|task| ago(task.created_at.0, clock::now()))).painted(dim).spare(),
         Column::new("TITLE", column(|task| task.title.clone())).keeping(TITLE),
         Column::new("AGENT", column(|task| agent_and_model(task.agent.as_deref(), task.model.as_deref())))
-            .giving_way()
-            .spare(),
+            .giving_way(),
+        Column::new("BRANCH", column(|task| task.branch.clone().unwrap_or_default())).naming().spare(),
         Column::new("LABELS", column(labels)).painted(dim).giving_way().spare(),
         Column::new("NOTE", notes).keeping(NOTE),
     ];
@@ -57,10 +58,10 @@ fn labels(task: &TaskView) -> String {
 }
 
 /// Why a task is where it is, in a few words.
-pub(super) fn note(task: &TaskView) -> String {
+pub(in crate::commands) fn note(task: &TaskView) -> String {
     if let Some(obstacle) = &task.obstacle {
         return obstacle_note(
-            &obstacle.chain.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            &obstacle.chain.iter().map(|id| id.short().to_owned()).collect::<Vec<_>>(),
             obstacle.state,
         );
     }
@@ -70,13 +71,15 @@ pub(super) fn note(task: &TaskView) -> String {
             let cause = cause.map(|cause| format!(", after {cause}")).unwrap_or_default();
             format!("{}{cause}", until(at.0, clock::now()))
         }
+        ("waiting", _, _) => format!("asks: `fleet why {}`", task.id.short()),
         (_, _, Some(remark)) => cause(task, remark),
         _ => String::new(),
     }
 }
 
 fn cause(task: &TaskView, remark: &str) -> String {
-    task.reason.map_or_else(|| remark.to_owned(), |reason| format!("{reason}: {remark}"))
+    let remark = first_line(remark);
+    task.reason.map_or_else(|| remark.clone().into_owned(), |reason| format!("{reason}: {remark}"))
 }
 
 fn obstacle_note(chain: &[String], state: TaskState) -> String {

@@ -64,6 +64,7 @@ fn fields(shown: &Answer) -> String {
         ("scope", list(task.scope.patterns().collect())),
         ("size", task.complexity.map(|size| size.to_string()).unwrap_or_default()),
         ("base", text(&task.base)),
+        ("starts from", list(shown.starts_from.iter().map(String::as_str).collect())),
         ("branch", text(&task.branch)),
         ("added by", parent(task)),
         ("batch", task.batch.map(|batch| batch.to_string()).unwrap_or_default()),

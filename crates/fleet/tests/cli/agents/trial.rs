@@ -131,7 +131,7 @@ fn an_agent_that_only_the_configuration_describes_works_like_any_other() {
     world.fleet.ok(&["config", "unset", "agents.demo.program"]);
     let file = world.fleet.home().join("config.toml");
     let config = format!(
-        "[agents.mine]\nprogram = '{}'\nargs = ['work', '--model', '{{model}}']\nmodel = 'big'\n\
+        "[agents.mine]\nprogram = '{}'\nargs = ['work', '--model', '{{model}}']\nmodel = 'big'\nversion_args = ['--version']\n\
          session_pattern = 'session: (.*)'\nusage_pattern = 'used (?<input>\\d+) in (?<output>\\d+) out by big'\n",
         program.display()
     );

@@ -60,7 +60,7 @@ fn a_failure_names_its_reason_and_what_to_do() {
         output.stderr.contains("bad failed: agent_error: the agent ended with exit status 3"),
         "{output:?}"
     );
-    for command in ["fleet why t", "fleet logs t", "fleet resume t"] {
+    for command in ["fleet why bad", "fleet logs bad", "fleet resume bad"] {
         assert!(output.stderr.contains(command), "{command}: {output:?}");
     }
     assert_eq!(stage.file("bad", "half.txt"), "done", "what it left is kept");

@@ -44,7 +44,7 @@ fn a_failed_one_is_named_among_the_others() {
     // Only one agent finds that nobody was there before; slots of their own, so that all are started.
     let output = stage.fleet.fail(8, &["fanout", "3", "try", "-p", &text]);
     assert!(output.stderr.contains("1 of 3 tasks not done"), "{output:?}");
-    assert!(output.stderr.contains("exit status 4: `fleet why t"), "{output:?}");
+    assert!(output.stderr.contains("exit status 4: `fleet why try-"), "{output:?}");
     assert!(output.stderr.contains("fleet resume --batch s"), "{output:?}");
     let states: Vec<&str> = output.stdout.lines().filter_map(|line| line.split_whitespace().nth(1)).collect();
     assert_eq!(states.iter().filter(|state| **state == "done").count(), 2, "{output:?}");
@@ -113,9 +113,9 @@ fn wrong_numbers_and_agents_create_nothing() {
     stage.add("First");
     let before = stage.content();
     for (number, agent, said) in [
-        ("0", "demo", "0 is not in 1..=100"),
-        ("101", "demo", "101 is not in 1..=100"),
-        ("-1", "demo", "-1 is not in 1..=100"),
+        ("0", "demo", "N takes a number from 1 to 100, not 0"),
+        ("101", "demo", "from 1 to 100, not 101"),
+        ("-1", "demo", "from 1 to 100, not -1"),
         ("two", "demo", "two"),
         ("2", "demo,nobody", "no agent `nobody`"),
         ("2", "demo,,", "agent"),

@@ -6,7 +6,7 @@ use super::super::support::shell;
 use super::{SOON, Stage};
 
 /// The lines of the first example with this in it, without their prompts.
-fn example(with: &str) -> String {
+pub(in super::super) fn example(with: &str) -> String {
     let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
     let text = std::fs::read_to_string(readme).unwrap();
     let mut blocks = text.split("```console\n").skip(1).map(|rest| rest.split("```").next().unwrap());

@@ -16,10 +16,10 @@ pub(super) fn answers_of_run_commands(world: &World) {
     let id = task["id"].as_str().unwrap();
     is_run(&json(&["task", "show", id])["runs"][0], "");
     let list = json(&["list", "--all"]);
-    shape(&list, "runs: list; more: boolean; elsewhere: number");
+    shape(&list, "runs: list; more: boolean; queue: list; projects: object; elsewhere: number");
     is_run(&list["runs"][0], &format!("{SURROUNDED}; elsewhere: string or null"));
     let shown = json(&["show", "seen"]);
-    let more = "attempts: number; attempts_allowed: number; report: object or null; result: object or null; notes: list; \
+    let more = "attempts: number; attempts_allowed: number; starts_from: list of strings; report: object or null; result: object or null; notes: list; \
         messages: list; snapshots: list; setup_log: list of strings; files: list; next: list of strings";
     is_run(&shown, &format!("{SURROUNDED}; {more}"));
     is_event(&shown["notes"][0]);

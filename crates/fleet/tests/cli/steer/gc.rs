@@ -69,7 +69,7 @@ fn unlanded_work_survives_the_most_eager_gc() {
     yard.repo.git(&["gc", "--quiet", "--prune=now"]);
     yard.fleet.ok(&["undo", "open"]);
     assert_eq!(yard.file("open", "o"), "y");
-    assert_eq!(yard.repo.git(&["log", "--format=%s", "open"]), "open\nFirst\nfirst");
+    assert_eq!(yard.repo.git(&["log", "--format=%s", "open"]), "wip: open\nFirst\nfirst");
 }
 
 #[test]

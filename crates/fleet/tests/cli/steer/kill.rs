@@ -29,7 +29,7 @@ fn what_an_agent_had_written_is_kept_to_the_byte() {
     assert_eq!(yard.file("login", "a.txt"), "two\nthree");
     assert_eq!(yard.file("login", "new file"), "x");
     assert_eq!(yard.repo.git(&["ls-tree", "--name-only", "login"]), "a.txt\nnew file");
-    assert_eq!(yard.repo.git(&["log", "--format=%s", "login"]), "login\nFirst\nfirst");
+    assert_eq!(yard.repo.git(&["log", "--format=%s", "login"]), "wip: login\nFirst\nfirst");
     let shown = yard.task(&task);
     assert_eq!(
         (shown["state"].as_str(), shown["runs"][0]["state"].as_str()),
@@ -66,8 +66,8 @@ fn patterns_stop_agents_and_cancel_tasks() {
     }
     assert_eq!(yard.task(&other)["state"], "running");
     let run = yard.run_of(&other);
-    let killed = yard.fleet.json(&["kill", &run[..12], "-y"]);
-    assert_eq!(killed["killed"][0]["outcome"], "stopped", "by the beginning of the run's id: {killed}");
+    let killed = yard.fleet.json(&["kill", &run[10..], "-y"]);
+    assert_eq!(killed["killed"][0]["outcome"], "stopped", "by the end of the run's id: {killed}");
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn a_discarded_branch_is_kept_as_a_snapshot() {
     let vault = yard.fleet.vault();
     let file = |path: &str| vault.git(&["show", &format!("{snapshot}:{path}")]);
     assert_eq!((file("a"), file("b")), ("one".to_owned(), "two".to_owned()));
-    assert_eq!(vault.git(&["log", "--format=%s", &format!("{snapshot}^")]), "gone\nFirst\nfirst");
+    assert_eq!(vault.git(&["log", "--format=%s", &format!("{snapshot}^")]), "wip: gone\nFirst\nfirst");
     assert_only_branches(&yard.repo);
 }
 

@@ -1,11 +1,14 @@
 //! Steering and tidying, with real runs of the demo agent: what is stopped, what is kept, what comes back.
 
+mod after;
 mod clean;
 mod doctor;
 mod elsewhere;
 mod gc;
+mod keep;
 mod kill;
 mod limits;
+mod named;
 mod prompt;
 mod publish;
 mod read_only;

@@ -136,16 +136,22 @@ fn what_is_taken_up_again_starts_by_itself() {
 }
 
 #[test]
-fn a_question_comes_first() {
+fn a_prompt_answers_a_question() {
     let yard = Yard::new();
     let task = yard.add("asks", "write a x\nask Which way?");
     yard.finish_all();
     assert_eq!(yard.task(&task)["state"], "waiting");
-    let (code, message, hints) = error(&yard.fleet.fail(4, &["prompt", "asks", "Go on", "--json"]));
-    assert_eq!(code, "illegal-transition");
-    assert!(message.contains("waiting for an answer"), "{message}");
-    assert!(hints.contains("fleet show") && hints.contains("fleet resume"), "{hints}");
-    assert!(texts(&yard.task(&task)).is_empty());
+    for look in [["why", "asks"], ["show", "asks"], ["logs", "asks"], ["status", "--color=never"]] {
+        assert!(yard.fleet.ok(&look).contains("Which way?"), "{look:?}");
+    }
+    let answer = format!("`fleet prompt {task} \"…\"` answers it");
+    assert!(yard.fleet.ok(&["why", "asks"]).contains(&answer));
+    let shown = yard.fleet.ok(&["show", "asks"]);
+    assert!(shown.contains(&answer) && !shown.contains("succeeded"), "{shown}");
+    assert!(!yard.fleet.ok(&["list", "--all"]).contains("succeeded"));
+    let told = yard.fleet.json(&["prompt", "asks", "To the left"]);
+    assert_eq!((&told["reception"], &told["task"]["state"]), (&"reopened".into(), &"queued".into()));
+    assert_eq!(texts(&yard.task(&task)), ["To the left"]);
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn a_branch_appears_with_the_first_commit_and_grows_while_its_agent_is_at_work()
     assert_eq!(yard.task(&task)["state"], "running");
     assert_only_branches(&yard.repo);
     yard.fleet.ok(&["kill", "live", "--yes", "--wait", "1m"]);
-    assert_eq!(subjects(&yard, "live"), "live\nSecond\nFirst\nfirst");
+    assert_eq!(subjects(&yard, "live"), "wip: live\nSecond\nFirst\nfirst");
     assert_eq!((yard.file("live", "a"), yard.file("live", "b")), ("two".to_owned(), "loose".to_owned()));
 }
 

@@ -35,7 +35,7 @@ fn a_discarded_branch_comes_back_to_the_byte() {
     assert_eq!(yard.tip("gone").as_deref(), made["commit"].as_str());
     assert_eq!(
         yard.repo.git(&["log", "--format=%s", "gone"]),
-        "gone\nFirst\nfirst",
+        "wip: gone\nFirst\nfirst",
         "as it was, nothing on top"
     );
     assert_eq!(yard.repo.git(&["-c", "core.quotePath=false", "ls-tree", "--name-only", "gone"]), "a\nb ü");

@@ -50,6 +50,24 @@ class Script:
             await asyncio.sleep(0.1)
         raise TimeoutError(f"{tool} {arguments}: {answer}")
 
+    async def started(self, tool, is_started, /, **arguments):
+        """Asks until it is at work: one server starts it at once, the other as soon as it has a free slot."""
+        for _ in range(600):
+            answer = await self.call(tool, arguments)
+            if is_started(answer):
+                return
+            await asyncio.sleep(0.1)
+        raise TimeoutError(f"{tool} {arguments}: {answer}")
+
+    async def worker_started(self, worker_id):
+        await self.started("get_worker_status", lambda worker: worker["started_at"], worker_id=worker_id)
+
+    async def workflow_started(self, workflow_id):
+        def is_started(workflow):
+            return workflow["stage_summary"][0]["status"] == "running"
+
+        await self.started("get_workflow_status", is_started, workflow_id=workflow_id)
+
     async def worker_ended(self, worker_id):
         return await self.ended("get_worker_status", worker_id=worker_id)
 
@@ -100,6 +118,7 @@ async def workers(s):
 async def cancelling(s):
     hanging = await s.worker("hanging", "[hang]", tags=[], metadata={})
     await s.step("unfinished", "collect_worker_result", worker_id=hanging)
+    await s.worker_started(hanging)
     await s.step("too early", "cleanup_worker", worker_id=hanging)
     await s.step("cancel", "cancel_worker", worker_id=hanging)
     await s.step("cancelled", "collect_worker_result", worker_id=hanging)
@@ -172,6 +191,7 @@ async def workflows(s):
         await s.step(f"stages {name}", "collect_workflow_result", workflow_id=workflow_id, include_all_stages=True,
                      include_logs=True)
     hanging = await s.workflow("hanging", [stage("hang", "[hang]"), stage("after", "[nothing]", depends_on=[0])])
+    await s.workflow_started(hanging)
     await s.step("too early for all", "cleanup_workflow", workflow_id=hanging)
     await s.step("cancel all", "cancel_workflow", workflow_id=hanging)
     await s.step("cancel all again", "cancel_workflow", workflow_id=hanging)

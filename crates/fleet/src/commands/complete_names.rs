@@ -1,0 +1,121 @@
+use clap::Args;
+use fleet_api::verbs::{run_list, workflow_list};
+use fleet_core::problem::Outcome;
+
+use super::Context;
+use crate::Done;
+use crate::output::print;
+
+/// Print the names that a shell can complete after these words
+#[derive(Debug, Args)]
+#[command(hide = true)]
+pub(crate) struct CompleteNames {
+    /// The words before the one that is completed, without `fleet`
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    words: Vec<String>,
+}
+
+/// As many tasks are offered, newest first.
+const MOST: u32 = 100;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Names {
+    Tasks,
+    Batches,
+    Workflows,
+    Agents,
+}
+
+impl CompleteNames {
+    /// A shell that asks wants no errors: what cannot be found is not offered.
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
+        let names = match wanted(&words) {
+            None => return Ok(()),
+            Some(Names::Agents) => agents(context),
+            Some(Names::Workflows) => workflows(context).await,
+            Some(kind) => tasks(context, kind).await,
+        };
+        print(&names.unwrap_or_default().join("\n"))
+    }
+}
+
+/// What comes after these words, if it is a name that only the store knows.
+fn wanted(words: &[&str]) -> Option<Names> {
+    match words.last() {
+        Some(&"--agent") => return Some(Names::Agents),
+        Some(&"--batch") => return Some(Names::Batches),
+        Some(&("--after" | "--base")) => return Some(Names::Tasks),
+        _ => {}
+    }
+    let words: Vec<&str> = words.iter().filter(|word| !word.starts_with('-')).copied().collect();
+    match words.as_slice() {
+        ["prompt" | "keep" | "open" | "show" | "why" | "logs" | "log" | "diff" | "undo"]
+        | ["kill" | "resume" | "clean" | "conflicts", ..]
+        | ["task", "show" | "edit" | "similar"]
+        | ["task", "cancel" | "retry" | "hold" | "release" | "delete" | "rm" | "order", ..]
+        | ["task", "dep", _, ..] => Some(Names::Tasks),
+        ["workflow" | "wf", "show" | "watch" | "retry" | "result"]
+        | ["workflow" | "wf", "cancel" | "clean", ..] => Some(Names::Workflows),
+        ["agents", "show" | "test" | "pause" | "resume"] => Some(Names::Agents),
+        _ => None,
+    }
+}
+
+fn agents(context: &Context) -> Outcome<Vec<String>> {
+    Ok(context.engine.agents()?.all().map(|adapter| adapter.name().to_owned()).collect())
+}
+
+async fn workflows(context: &Context) -> Outcome<Vec<String>> {
+    let request = workflow_list::Request { all: true, limit: Some(MOST), ..Default::default() };
+    let found = context.call(request).await?.workflows;
+    Ok(found.into_iter().flat_map(|workflow| [workflow.id.to_string(), workflow.name]).collect())
+}
+
+async fn tasks(context: &Context, kind: Names) -> Outcome<Vec<String>> {
+    let request = run_list::Request { all: true, newest_only: true, limit: Some(MOST), ..Default::default() };
+    let run_list::Answer { runs, queue, .. } = context.call(request).await?;
+    if kind == Names::Batches {
+        let all = runs.iter().filter_map(|run| run.batch).chain(queue.iter().filter_map(|task| task.batch));
+        let mut batches: Vec<String> = all.map(|batch| batch.to_string()).collect();
+        batches.dedup();
+        return Ok(batches);
+    }
+    let of_runs = runs.into_iter().flat_map(|listed| {
+        let short = listed.run.task.short().to_owned();
+        [listed.run.branch, Some(short)]
+    });
+    let of_queue = queue.into_iter().flat_map(|task| {
+        let short = task.id.short().to_owned();
+        [task.branch, Some(short)]
+    });
+    let mut names: Vec<String> = of_runs.chain(of_queue).flatten().collect();
+    names.sort();
+    names.dedup();
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_completed_depends_on_the_words_before() {
+        for (line, expected) in [
+            ("show", Some(Names::Tasks)),
+            ("prompt", Some(Names::Tasks)),
+            ("prompt login", None),
+            ("kill login-A", Some(Names::Tasks)),
+            ("kill --batch", Some(Names::Batches)),
+            ("task cancel -m done", Some(Names::Tasks)),
+            ("task add title --after", Some(Names::Tasks)),
+            ("wf show", Some(Names::Workflows)),
+            ("create x --agent", Some(Names::Agents)),
+            ("task", None),
+            ("", None),
+        ] {
+            let words: Vec<&str> = line.split(' ').filter(|word| !word.is_empty()).collect();
+            assert_eq!(wanted(&words), expected, "{line}");
+        }
+    }
+}
