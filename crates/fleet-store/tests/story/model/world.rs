@@ -299,7 +299,10 @@ impl World {
                 self.served(rig.now(), &run);
             }
             End::Release => self.step(run.task, TaskMove::Requeue),
-            End::Cancel => self.step(run.task, TaskMove::Cancel),
+            End::Cancel => {
+                self.step(run.task, TaskMove::Cancel);
+                self.known(run.task).retry_at = None;
+            }
             End::Fail(reason) => self.fail(run.task, reason, (rig.now(), 0)),
         }
         assert_eq!(told.state(), self.tasks[&run.task].state);
