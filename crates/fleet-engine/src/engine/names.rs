@@ -13,7 +13,7 @@ use crate::problems;
 pub(crate) const LONGEST_NAME: usize = 60;
 
 /// Something by the end of its id.
-pub(super) enum Ended {
+pub(super) enum BySuffix {
     Task(TaskId),
     Run(RunId),
     Batch(BatchId),
@@ -38,9 +38,9 @@ impl Engine {
             return self.not_also_an_id(typed, task).await;
         }
         match self.by_suffix(typed).await? {
-            Some(Ended::Task(task)) => Ok(task),
-            Some(Ended::Run(run)) => Ok(self.call(ops::GetRun { run }).await?.run.task),
-            Some(Ended::Batch(_)) | None => Err(unknown),
+            Some(BySuffix::Task(task)) => Ok(task),
+            Some(BySuffix::Run(run)) => Ok(self.call(ops::GetRun { run }).await?.run.task),
+            Some(BySuffix::Batch(_)) | None => Err(unknown),
         }
     }
 
@@ -69,9 +69,9 @@ impl Engine {
     /// chosen the name of the branch for that reason.
     async fn not_also_an_id(&self, typed: &str, task: TaskId) -> Outcome<TaskId> {
         let other = match self.by_suffix(typed).await? {
-            Some(Ended::Task(other)) => other,
-            Some(Ended::Run(run)) => self.call(ops::GetRun { run }).await?.run.task,
-            Some(Ended::Batch(_)) | None => task,
+            Some(BySuffix::Task(other)) => other,
+            Some(BySuffix::Run(run)) => self.call(ops::GetRun { run }).await?.run.task,
+            Some(BySuffix::Batch(_)) | None => task,
         };
         if other == task {
             return Ok(task);
@@ -105,9 +105,9 @@ impl Engine {
             // Runs that ended before they had a workspace have no branch, and their task has.
             Some(task) => self.newest_run(self.not_also_an_id(typed, task).await?).await,
             None => match self.by_suffix(typed).await? {
-                Some(Ended::Run(run)) => Ok(run),
-                Some(Ended::Task(task)) => self.newest_run(task).await,
-                Some(Ended::Batch(_)) | None => Err(self.no_run(typed).await),
+                Some(BySuffix::Run(run)) => Ok(run),
+                Some(BySuffix::Task(task)) => self.newest_run(task).await,
+                Some(BySuffix::Batch(_)) | None => Err(self.no_run(typed).await),
             },
         }
     }
@@ -122,7 +122,7 @@ impl Engine {
 
     /// The only thing whose id ends like this: in the directory's project, or anywhere if that has none. A task comes
     /// before a run, and both before a batch.
-    pub(super) async fn by_suffix(&self, typed: &str) -> Outcome<Option<Ended>> {
+    pub(super) async fn by_suffix(&self, typed: &str) -> Outcome<Option<BySuffix>> {
         let Some(suffix) = IdSuffix::parse(typed) else { return Ok(None) };
         let project = self.known_project().await.ok().flatten().map(|project| project.id);
         let mut found = self.call(ops::ResolveSuffix { suffix: suffix.clone(), project }).await?;
@@ -131,12 +131,12 @@ impl Engine {
         }
         let ops::Suffixed { tasks, runs, batches } = found;
         if let Some(task) = only(typed, tasks)? {
-            return Ok(Some(Ended::Task(task)));
+            return Ok(Some(BySuffix::Task(task)));
         }
         if let Some(run) = only(typed, runs)? {
-            return Ok(Some(Ended::Run(run)));
+            return Ok(Some(BySuffix::Run(run)));
         }
-        Ok(only(typed, batches)?.map(Ended::Batch))
+        Ok(only(typed, batches)?.map(BySuffix::Batch))
     }
 
     pub(crate) async fn task_of_branch(
@@ -176,7 +176,7 @@ impl Engine {
         match typed.parse() {
             Ok(batch) => Ok(batch),
             Err(error) => match self.by_suffix(typed).await? {
-                Some(Ended::Batch(batch)) => Ok(batch),
+                Some(BySuffix::Batch(batch)) => Ok(batch),
                 _ => Err(problems::batch(error)),
             },
         }

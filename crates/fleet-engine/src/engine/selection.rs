@@ -30,12 +30,12 @@ pub(crate) struct Among {
     /// Patterns look at every project.
     pub(crate) all_projects: bool,
     /// An unknown name is reported like a pattern without a match.
-    pub(crate) names_are_patterns: bool,
+    pub(crate) unknown_is_no_match: bool,
 }
 
 impl Among {
     pub(crate) const fn of(states: &'static [TaskState], called: &'static str) -> Self {
-        Self { states, called, batch: None, all_projects: false, names_are_patterns: false }
+        Self { states, called, batch: None, all_projects: false, unknown_is_no_match: false }
     }
 }
 
@@ -93,7 +93,7 @@ impl Engine {
         }
         for text in typed {
             let named = Named::parse(self, text).await.map_err(|problem| match problem.code {
-                Code::TaskNotFound | Code::IdInvalid if among.names_are_patterns => {
+                Code::TaskNotFound | Code::IdInvalid if among.unknown_is_no_match => {
                     self.unmatched(text, among)
                 }
                 _ => problem,

@@ -23,7 +23,7 @@ pub(super) const fn resumable() -> Among {
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Launched> {
     let batch = engine.given_batch(request.batch.as_deref()).await?;
     let mut ids =
-        engine.all_selected(&request.ids, &Among { batch, names_are_patterns: true, ..resumable() }).await?;
+        engine.all_selected(&request.ids, &Among { batch, unknown_is_no_match: true, ..resumable() }).await?;
     if batch.is_some() {
         // In the order in which they were added.
         ids.sort_unstable();

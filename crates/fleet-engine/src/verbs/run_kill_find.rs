@@ -15,7 +15,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let among = Among {
         batch,
         all_projects: request.all_projects,
-        names_are_patterns: true,
+        unknown_is_no_match: true,
         ..Among::of(&OPEN, "running or queued")
     };
     let found = engine.selected(&request.patterns, &among).await?;

@@ -92,17 +92,30 @@ impl Elsewhere {
     }
 }
 
-/// Its run was given up by somebody who could not see it. It must find out by itself, end its agent, keep the work and
-/// leave the store alone.
-#[test]
-fn a_keeper_that_comes_back_after_its_run_was_given_up_elsewhere() {
+/// A run that another home has given up, without its processes, which that home cannot see.
+struct GivenUp {
+    stage: Stage,
+    keeper: i32,
+    agent: i32,
+}
+
+/// Sends the keeper a signal, after which it does not renew its lease.
+fn given_up_elsewhere(signal: Signal) -> GivenUp {
     let (stage, elsewhere, task) = shared();
     let run = stage.live_run();
     let (keeper, agent) = (stage.keeper_pid(&run), stage.agent_pid(&run));
-    send(keeper, Signal::STOP);
+    send(keeper, signal);
     let other = elsewhere.run();
     stage.wait_status(&task, "failed");
     drop(other);
+    GivenUp { stage, keeper, agent }
+}
+
+/// Its run was given up by a home that could not see it. It must find out by itself, end its agent, keep the work and
+/// leave the store alone.
+#[test]
+fn a_keeper_that_comes_back_after_its_run_was_given_up_elsewhere() {
+    let GivenUp { stage, keeper, agent } = given_up_elsewhere(Signal::STOP);
     assert!(is_alive(agent), "nobody there could see it");
     let before = stage.events();
     send(keeper, Signal::CONT);
@@ -117,13 +130,7 @@ fn a_keeper_that_comes_back_after_its_run_was_given_up_elsewhere() {
 /// The same for one that does not come back: the next runner of its home ends it, and leaves the store alone as well.
 #[test]
 fn a_frozen_keeper_whose_run_was_given_up_elsewhere_is_replaced() {
-    let (stage, elsewhere, task) = shared();
-    let run = stage.live_run();
-    let (keeper, agent) = (stage.keeper_pid(&run), stage.agent_pid(&run));
-    send(keeper, Signal::STOP);
-    let other = elsewhere.run();
-    stage.wait_status(&task, "failed");
-    drop(other);
+    let GivenUp { stage, keeper, agent } = given_up_elsewhere(Signal::STOP);
     let before = stage.events();
     let runner = stage.run(None);
     wait_until(BOUND, "both are killed", || !is_alive(keeper) && !is_alive(agent));
@@ -135,13 +142,7 @@ fn a_frozen_keeper_whose_run_was_given_up_elsewhere_is_replaced() {
 /// The same for one that is dead: the next runner of its home tidies up, and leaves the store alone as well.
 #[test]
 fn a_run_that_was_given_up_elsewhere_is_tidied_up_here() {
-    let (stage, elsewhere, task) = shared();
-    let run = stage.live_run();
-    let (keeper, agent) = (stage.keeper_pid(&run), stage.agent_pid(&run));
-    send(keeper, Signal::KILL);
-    let other = elsewhere.run();
-    stage.wait_status(&task, "failed");
-    drop(other);
+    let GivenUp { stage, agent, .. } = given_up_elsewhere(Signal::KILL);
     let before = stage.events();
     stage.assert_tidy([stage.run(None)]);
     assert!(!is_alive(agent));
