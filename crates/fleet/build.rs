@@ -40,10 +40,10 @@ struct Module {
 struct Command {
     /// The type that has its arguments.
     of: String,
-    kind: Kind,
+    kind: CommandKind,
 }
 
-enum Kind {
+enum CommandKind {
     /// It has a run function that wants an engine.
     InContext,
     /// It can do without, whatever is wrong with the user's home.
@@ -74,11 +74,11 @@ fn command(source: &str, name: &str) -> Option<Command> {
     let mut names = [camel(name), format!("{}Command", camel(name))].into_iter();
     if source.contains("\ncommand! {") {
         let of = names.find(|name| source.contains(&format!("\n    {name}(")))?;
-        return Some(Command { of, kind: Kind::InContext });
+        return Some(Command { of, kind: CommandKind::InContext });
     }
     let of = names.find(|name| source.contains(&format!("struct {name} {{")))?;
     let is_in_context = source.contains("fn run(self, context: &Context)");
-    let kind = if is_in_context { Kind::InContext } else { Kind::Alone };
+    let kind = if is_in_context { CommandKind::InContext } else { CommandKind::Alone };
     source.contains("fn run(self").then_some(Command { of, kind })
 }
 
@@ -102,7 +102,7 @@ fn variants(modules: &[Module]) -> String {
     text
 }
 
-fn arms(modules: &[Module], arm: impl Fn(&Kind) -> &'static str) -> String {
+fn arms(modules: &[Module], arm: impl Fn(&CommandKind) -> &'static str) -> String {
     let mut text = String::new();
     for module in modules {
         if let Some(command) = &module.command {
@@ -136,16 +136,36 @@ fn of_group(group: &str, modules: &[Module]) -> String {
 }
 
 fn of_all(modules: &[Module]) -> String {
-    let arm = |kind: &Kind| match kind {
-        Kind::InContext => "invocation.in_context(Box::new(move |context| Box::pin(command.run(context))))",
-        Kind::Alone => "command.run(invocation.output)",
+    let arm = |kind: &CommandKind| match kind {
+        CommandKind::InContext => {
+            "invocation.in_context(Box::new(move |context| Box::pin(command.run(context))))"
+        }
+        CommandKind::Alone => "command.run(invocation.output)",
     };
     let body = format!(
         "{}\n/// Every command.\n#[derive(Debug, clap::Subcommand)]\npub(crate) enum Command {{\n{}}}\n\n\
-         impl Command {{\n    fn run(self, invocation: &Invocation) -> Done {{\n        match self {{\n{}        }}\n    }}\n}}\n",
+         impl Command {{\n    fn run(self, invocation: &Invocation) -> Done {{\n        match self {{\n{}        }}\n    }}\n\n    \
+         /// One command, by its name: to define all of them takes longer than to run most.\n    \
+         pub(crate) fn definition(name: &str) -> Option<clap::Command> {{\n        \
+         Some(match name {{\n{}            _ => return None,\n        }})\n    }}\n}}\n",
         declarations(modules),
         variants(modules),
         arms(modules, arm),
+        definitions(modules),
     );
     named("all_commands", &body)
+}
+
+fn definitions(modules: &[Module]) -> String {
+    let mut text = String::new();
+    for module in modules {
+        if let Some(command) = &module.command {
+            let (typed, name, of) = (module.name.replace('_', "-"), &module.name, &command.of);
+            let _ = writeln!(
+                text,
+                "            \"{typed}\" => <{name}::{of} as clap::Args>::augment_args(clap::Command::new(\"{typed}\")),"
+            );
+        }
+    }
+    text
 }

@@ -27,7 +27,7 @@ impl fmt::Display for Counts {
 
 /// Who prints the lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Runner {
+pub(crate) enum TestRunner {
     /// One summary for the whole run.
     Nextest,
     /// The harness behind `cargo test`: one result for each executable and each crate's documentation.
@@ -36,13 +36,13 @@ pub(crate) enum Runner {
 
 /// Reads the output of one runner.
 #[derive(Debug)]
-pub(crate) struct Reader {
-    runner: Runner,
+pub(crate) struct CountReader {
+    runner: TestRunner,
     counts: Counts,
 }
 
-impl Reader {
-    pub(crate) fn new(runner: Runner) -> Self {
+impl CountReader {
+    pub(crate) fn new(runner: TestRunner) -> Self {
         Self { runner, counts: Counts::default() }
     }
 
@@ -51,8 +51,8 @@ impl Reader {
         match self.runner {
             // The last one counts: an earlier one can only be the output of a test, repeated because it
             // failed.
-            Runner::Nextest => self.counts = nextest_summary(&line).unwrap_or(self.counts),
-            Runner::Libtest => self.counts += libtest_result(&line).unwrap_or_default(),
+            TestRunner::Nextest => self.counts = nextest_summary(&line).unwrap_or(self.counts),
+            TestRunner::Libtest => self.counts += libtest_result(&line).unwrap_or_default(),
         }
     }
 
@@ -115,8 +115,8 @@ fn without_colours(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn read(runner: Runner, lines: &[&str]) -> Counts {
-        let mut reader = Reader::new(runner);
+    fn read(runner: TestRunner, lines: &[&str]) -> Counts {
+        let mut reader = CountReader::new(runner);
         for line in lines {
             reader.line(line);
         }
@@ -142,7 +142,7 @@ mod tests {
             ),
         ];
         for (line, (passed, failed, skipped)) in cases {
-            assert_eq!(read(Runner::Nextest, &[line]), Counts { passed, failed, skipped }, "{line}");
+            assert_eq!(read(TestRunner::Nextest, &[line]), Counts { passed, failed, skipped }, "{line}");
         }
     }
 
@@ -154,7 +154,7 @@ mod tests {
             "     Summary [   1.444s] 2 tests run: 1 passed, 1 failed, 0 skipped",
             "        FAIL [   1.238s] (14/24) some test",
         ];
-        assert_eq!(read(Runner::Nextest, &lines), Counts { passed: 1, failed: 1, skipped: 0 });
+        assert_eq!(read(TestRunner::Nextest, &lines), Counts { passed: 1, failed: 1, skipped: 0 });
     }
 
     #[test]
@@ -165,7 +165,7 @@ mod tests {
             "test some::test ... FAILED",
             "test result: FAILED. 5 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.10s",
         ];
-        assert_eq!(read(Runner::Libtest, &lines), Counts { passed: 8, failed: 2, skipped: 1 });
+        assert_eq!(read(TestRunner::Libtest, &lines), Counts { passed: 8, failed: 2, skipped: 1 });
     }
 
     #[test]
@@ -179,8 +179,8 @@ mod tests {
             "\u{1b}[",
             "é\u{1b}[é",
         ];
-        assert_eq!(read(Runner::Nextest, &lines), Counts::default());
-        assert_eq!(read(Runner::Libtest, &lines), Counts::default());
+        assert_eq!(read(TestRunner::Nextest, &lines), Counts::default());
+        assert_eq!(read(TestRunner::Libtest, &lines), Counts::default());
     }
 
     #[test]

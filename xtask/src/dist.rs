@@ -11,6 +11,7 @@ use crate::failure::Failure;
 use crate::process;
 use crate::step::Step;
 
+const PROFILE: &str = "packaged";
 const CHECKSUMS: &str = "SHA256SUMS";
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -65,7 +66,7 @@ impl Options {
 fn build(target: Option<&str>) -> Result<Option<PathBuf>, Failure> {
     let step = Step::begin("build");
     let mut cargo = process::cargo();
-    cargo.args(["build", "--release", "--locked", "--package", "codefleet"]);
+    cargo.args(["build", "--profile", PROFILE, "--locked", "--package", "codefleet"]);
     let mut folder = process::target_directory();
     if let Some(target) = target {
         cargo.args(["--target", target]);
@@ -78,7 +79,7 @@ fn build(target: Option<&str>) -> Result<Option<PathBuf>, Failure> {
     }
     let built = process::run(&mut cargo)?;
     step.end(if built { "done" } else { "failed" });
-    Ok(built.then(|| folder.join("release").join("fleet")))
+    Ok(built.then(|| folder.join(PROFILE).join("fleet")))
 }
 
 fn folder() -> PathBuf {

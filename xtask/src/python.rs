@@ -1,7 +1,7 @@
 //! `cargo xtask python`: Python packages for tests and benchmarks, from everybody's own package index into the target
 //! directory.
 //!
-//! They lie in virtual environments of their own; what the developer has installed is neither used nor touched. Where it
+//! They are in their own virtual environments; what the developer has installed is neither used nor touched. Where it
 //! cannot be done, the reason is passed on, and only CI insists.
 
 use std::path::Path;

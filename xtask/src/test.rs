@@ -8,7 +8,7 @@ use fleet_testkit::postgres::{Options, SERVER_VARIABLE, Server};
 use fleet_testkit::python::Python;
 
 use crate::agents::Agents;
-use crate::counts::{Counts, Reader, Runner};
+use crate::counts::{CountReader, Counts, TestRunner};
 use crate::failure::Failure;
 use crate::process::{self, cargo};
 use crate::python::Packages;
@@ -21,7 +21,7 @@ pub(crate) fn run(filters: &[String]) -> Result<ExitCode, Failure> {
     }
     tools::ensure()?;
     tools::ensure_shells();
-    let mut report = Report::default();
+    let mut report = TestReport::default();
     // Whoever asks for a few tests wants their result, and soon.
     if filters.is_empty() {
         check(&mut report)?;
@@ -66,8 +66,8 @@ fn sources(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(found)
 }
 
-/// Goes on after a failure: whoever has to mend something wants to know all of it.
-fn check(report: &mut Report) -> Result<(), Failure> {
+/// Goes on after a failure: anyone who has to fix something wants to know all of it.
+fn check(report: &mut TestReport) -> Result<(), Failure> {
     report.check("format", rustfmt()?.arg("--check"))?;
     let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
     report.check("lints", cargo().args(clippy))?;
@@ -86,16 +86,16 @@ struct Offered<'a> {
     packages: &'a [Packages],
 }
 
-fn run_tests(filters: &[String], offered: &Offered<'_>, report: &mut Report) -> Result<(), Failure> {
+fn run_tests(filters: &[String], offered: &Offered<'_>, report: &mut TestReport) -> Result<(), Failure> {
     let nextest = process::succeeds(cargo().args(["nextest", "--version"]));
-    let runner = if nextest { Runner::Nextest } else { Runner::Libtest };
+    let runner = if nextest { TestRunner::Nextest } else { TestRunner::Libtest };
     let mut command = cargo();
     match runner {
         // An empty run is not yet a failure: the filters may be meant for documentation.
-        Runner::Nextest => {
+        TestRunner::Nextest => {
             command.args(["nextest", "run", "--workspace", "--locked", "--no-tests=pass"]).args(filters)
         }
-        Runner::Libtest => {
+        TestRunner::Libtest => {
             let kinds = ["--lib", "--bins", "--tests", "--examples"];
             command
                 .args(["test", "--workspace", "--locked", "--no-fail-fast"])
@@ -115,11 +115,11 @@ fn run_tests(filters: &[String], offered: &Offered<'_>, report: &mut Report) -> 
     Ok(())
 }
 
-fn run_doc_tests(filters: &[String], database: &Database, report: &mut Report) -> Result<(), Failure> {
+fn run_doc_tests(filters: &[String], database: &Database, report: &mut TestReport) -> Result<(), Failure> {
     let mut command = cargo();
     command.args(["test", "--doc", "--workspace", "--locked", "--no-fail-fast", "--"]).args(filters);
     database.offer_to(&mut command);
-    let counts = report.tests("documentation tests", Runner::Libtest, &mut command)?;
+    let counts = report.tests("documentation tests", TestRunner::Libtest, &mut command)?;
     report.counts += counts;
     Ok(())
 }
@@ -160,13 +160,13 @@ impl Database {
 
 /// What came out of the steps.
 #[derive(Debug, Default)]
-struct Report {
+struct TestReport {
     counts: Counts,
     /// Steps that failed for another reason than a failed test.
     broken: Vec<&'static str>,
 }
 
-impl Report {
+impl TestReport {
     fn check(&mut self, name: &'static str, command: &mut Command) -> Result<(), Failure> {
         let step = Step::begin(name);
         let ok = process::run(command)?;
@@ -177,11 +177,11 @@ impl Report {
     fn tests(
         &mut self,
         name: &'static str,
-        runner: Runner,
+        runner: TestRunner,
         command: &mut Command,
     ) -> Result<Counts, Failure> {
         let step = Step::begin(name);
-        let mut reader = Reader::new(runner);
+        let mut reader = CountReader::new(runner);
         let ok = process::watch(command, |line| reader.line(line))?;
         self.end(step, ok, reader.counts());
         Ok(reader.counts())
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_broken_check_is_a_failure() {
-        let mut report = Report::default();
+        let mut report = TestReport::default();
         report.check("good", &mut shell("exit 0")).unwrap();
         report.check("bad", &mut shell("exit 1")).unwrap();
         assert_eq!(report.broken, ["bad"]);
@@ -240,17 +240,18 @@ mod tests {
 
     #[test]
     fn tests_that_do_not_compile_are_one_failure() {
-        let mut report = Report::default();
-        let counts = report.tests("tests", Runner::Nextest, &mut shell("echo error >&2; exit 101")).unwrap();
+        let mut report = TestReport::default();
+        let counts =
+            report.tests("tests", TestRunner::Nextest, &mut shell("echo error >&2; exit 101")).unwrap();
         assert_eq!(counts, Counts::default());
         assert_eq!(report.total().failed, 1);
     }
 
     #[test]
     fn failed_tests_are_counted_once() {
-        let mut report = Report::default();
+        let mut report = TestReport::default();
         let summary = "echo 'Summary [ 1s] 3 tests run: 1 passed, 2 failed, 0 skipped' >&2; exit 100";
-        let counts = report.tests("tests", Runner::Nextest, &mut shell(summary)).unwrap();
+        let counts = report.tests("tests", TestRunner::Nextest, &mut shell(summary)).unwrap();
         report.counts += counts;
         assert_eq!(report.total(), Counts { passed: 1, failed: 2, skipped: 0 });
     }

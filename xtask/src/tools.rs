@@ -15,10 +15,10 @@ use crate::failure::Failure;
 use crate::process::{self, cargo};
 use crate::step::Step;
 
-struct Tool {
+struct RequiredTool {
     name: &'static str,
     find: Find,
-    source: Source,
+    source: ToolSource,
 }
 
 /// How it is seen that a tool is there.
@@ -34,29 +34,29 @@ enum Find {
 
 /// Where a tool comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Source {
+enum ToolSource {
     Package { debian: &'static str, macos: &'static str },
     Component(&'static str),
 }
 
-const TOOLS: [Tool; 5] = [
-    Tool {
+const TOOLS: [RequiredTool; 5] = [
+    RequiredTool {
         name: "git",
         find: Find::OnPath("git"),
-        source: Source::Package { debian: "git", macos: "brew install git" },
+        source: ToolSource::Package { debian: "git", macos: "brew install git" },
     },
-    Tool {
+    RequiredTool {
         name: "a C compiler",
         find: Find::OnPath("cc"),
-        source: Source::Package { debian: "build-essential", macos: "xcode-select --install" },
+        source: ToolSource::Package { debian: "build-essential", macos: "xcode-select --install" },
     },
-    Tool {
+    RequiredTool {
         name: "the PostgreSQL server",
         find: Find::Postgres,
-        source: Source::Package { debian: POSTGRESQL, macos: "brew install postgresql@17" },
+        source: ToolSource::Package { debian: POSTGRESQL, macos: "brew install postgresql@17" },
     },
-    Tool { name: "rustfmt", find: Find::Cargo("fmt"), source: Source::Component("rustfmt") },
-    Tool { name: "clippy", find: Find::Cargo("clippy"), source: Source::Component("clippy") },
+    RequiredTool { name: "rustfmt", find: Find::Cargo("fmt"), source: ToolSource::Component("rustfmt") },
+    RequiredTool { name: "clippy", find: Find::Cargo("clippy"), source: ToolSource::Component("clippy") },
 ];
 
 const POSTGRESQL: &str = "postgresql";
@@ -65,11 +65,11 @@ const CLUSTER_SETTINGS: &str = "/etc/postgresql-common/createcluster.conf";
 /// Makes sure that every tool of the table is there, or says what to do.
 pub(crate) fn ensure() -> Result<(), Failure> {
     let step = Step::begin("tools");
-    let machine = Machine::this();
+    let machine = BuildMachine::this();
     match plan(&missing(is_there), machine) {
-        Plan::Nothing => {}
-        Plan::Tell(text) => return Err(Failure::MissingTools(text)),
-        Plan::Install { packages, components } => {
+        InstallPlan::Nothing => {}
+        InstallPlan::Tell(text) => return Err(Failure::MissingTools(text)),
+        InstallPlan::Install { packages, components } => {
             install(&packages, &components)?;
             let still = missing(is_there);
             if !still.is_empty() {
@@ -83,7 +83,7 @@ pub(crate) fn ensure() -> Result<(), Failure> {
 
 /// Installs a package of Debian where that is usual. False where it is not.
 pub(crate) fn install_package(debian: &'static str) -> Result<bool, Failure> {
-    let machine = Machine::this();
+    let machine = BuildMachine::this();
     let usual = machine.debian && machine.root;
     if usual {
         install(&[debian], &[])?;
@@ -101,7 +101,7 @@ pub(crate) fn ensure_shells() {
     if missing.is_empty() {
         return;
     }
-    let (step, machine) = (Step::begin("shells"), Machine::this());
+    let (step, machine) = (Step::begin("shells"), BuildMachine::this());
     let is_installed = machine.debian && machine.root && install(&missing, &[]).is_ok();
     let what = missing.join(" and ");
     step.end(&if is_installed {
@@ -111,7 +111,7 @@ pub(crate) fn ensure_shells() {
     });
 }
 
-fn missing(is_there: impl Fn(&Find) -> bool) -> Vec<&'static Tool> {
+fn missing(is_there: impl Fn(&Find) -> bool) -> Vec<&'static RequiredTool> {
     TOOLS.iter().filter(|tool| !is_there(&tool.find)).collect()
 }
 
@@ -129,13 +129,13 @@ fn on_path(program: &str, path: &OsStr) -> bool {
 
 /// What matters about the machine for installing.
 #[derive(Debug, Clone, Copy)]
-struct Machine {
+struct BuildMachine {
     debian: bool,
     root: bool,
     rustup: bool,
 }
 
-impl Machine {
+impl BuildMachine {
     fn this() -> Self {
         let has = |program| is_there(&Find::OnPath(program));
         Self {
@@ -147,43 +147,43 @@ impl Machine {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Plan {
+enum InstallPlan {
     Nothing,
     Install { packages: Vec<&'static str>, components: Vec<&'static str> },
     Tell(String),
 }
 
-fn plan(missing: &[&Tool], machine: Machine) -> Plan {
+fn plan(missing: &[&RequiredTool], machine: BuildMachine) -> InstallPlan {
     let (packages, components) = (packages(missing), components(missing));
     let packages_can = packages.is_empty() || (machine.debian && machine.root);
     let components_can = components.is_empty() || machine.rustup;
     if missing.is_empty() {
-        Plan::Nothing
+        InstallPlan::Nothing
     } else if packages_can && components_can {
-        Plan::Install { packages, components }
+        InstallPlan::Install { packages, components }
     } else {
-        Plan::Tell(advice(missing, machine))
+        InstallPlan::Tell(advice(missing, machine))
     }
 }
 
-fn packages(tools: &[&Tool]) -> Vec<&'static str> {
-    let package = |tool: &&Tool| match tool.source {
-        Source::Package { debian, .. } => Some(debian),
-        Source::Component(_) => None,
+fn packages(tools: &[&RequiredTool]) -> Vec<&'static str> {
+    let package = |tool: &&RequiredTool| match tool.source {
+        ToolSource::Package { debian, .. } => Some(debian),
+        ToolSource::Component(_) => None,
     };
     tools.iter().filter_map(package).collect()
 }
 
-fn components(tools: &[&Tool]) -> Vec<&'static str> {
-    let component = |tool: &&Tool| match tool.source {
-        Source::Component(name) => Some(name),
-        Source::Package { .. } => None,
+fn components(tools: &[&RequiredTool]) -> Vec<&'static str> {
+    let component = |tool: &&RequiredTool| match tool.source {
+        ToolSource::Component(name) => Some(name),
+        ToolSource::Package { .. } => None,
     };
     tools.iter().filter_map(component).collect()
 }
 
 /// What is missing, then commands to be copied.
-fn advice(missing: &[&Tool], machine: Machine) -> String {
+fn advice(missing: &[&RequiredTool], machine: BuildMachine) -> String {
     let names: Vec<_> = missing.iter().map(|tool| tool.name).collect();
     let mut lines = vec![format!("missing: {}. Install with:", names.join(", "))];
     let packages = packages(missing);
@@ -200,14 +200,14 @@ fn advice(missing: &[&Tool], machine: Machine) -> String {
     lines.join("\n")
 }
 
-fn advice_elsewhere(tool: &Tool) -> Option<String> {
-    let Source::Package { debian, macos } = tool.source else { return None };
+fn advice_elsewhere(tool: &RequiredTool) -> Option<String> {
+    let ToolSource::Package { debian, macos } = tool.source else { return None };
     Some(format!("  {macos}    (macOS; elsewhere what Debian calls {debian}, for {})", tool.name))
 }
 
 /// One thing to do with root's rights.
 #[derive(Debug, PartialEq, Eq)]
-enum Action {
+enum RootAction {
     Apt(Vec<&'static str>),
     /// Debian's package would otherwise make a database server of its own and leave it running.
     NoMainCluster,
@@ -215,25 +215,30 @@ enum Action {
 
 /// The settings of clusters belong to a package of their own, which must be there before they can be changed:
 /// a file put there beforehand would be taken for a changed one and asked about.
-fn actions(packages: &[&'static str]) -> Vec<Action> {
+fn actions(packages: &[&'static str]) -> Vec<RootAction> {
     let mut actions = Vec::new();
     if packages.is_empty() {
         return actions;
     }
-    actions.push(Action::Apt(vec!["update"]));
+    actions.push(RootAction::Apt(vec!["update"]));
     if packages.contains(&POSTGRESQL) {
-        actions.push(Action::Apt(vec!["install", "--yes", "--no-install-recommends", "postgresql-common"]));
-        actions.push(Action::NoMainCluster);
+        actions.push(RootAction::Apt(vec![
+            "install",
+            "--yes",
+            "--no-install-recommends",
+            "postgresql-common",
+        ]));
+        actions.push(RootAction::NoMainCluster);
     }
-    actions.push(Action::Apt([&["install", "--yes", "--no-install-recommends"], packages].concat()));
+    actions.push(RootAction::Apt([&["install", "--yes", "--no-install-recommends"], packages].concat()));
     actions
 }
 
 fn install(packages: &[&'static str], components: &[&'static str]) -> Result<(), Failure> {
     for action in actions(packages) {
         match action {
-            Action::Apt(arguments) => apt_get(&arguments)?,
-            Action::NoMainCluster => forbid_main_cluster()?,
+            RootAction::Apt(arguments) => apt_get(&arguments)?,
+            RootAction::NoMainCluster => forbid_main_cluster()?,
         }
     }
     if components.is_empty() {

@@ -10,9 +10,10 @@ use fleet_core::outcome::AgentExit;
 use fleet_core::run::Reason;
 
 use crate::adapter::{
-    About, Adapter, Brief, Decoder, Enforced, Failure, LaunchPlan, Program, PromptVia, SettingsFiles, Trust,
+    About, Adapter, AgentFailure, Brief, Decoder, Enforced, LaunchPlan, Program, PromptVia, SettingsFiles,
+    Trust,
 };
-use crate::common::words::{self, LONGEST_STDERR, Tail};
+use crate::common::words::{self, LONGEST_STDERR, TextTail};
 use crate::common::{refusal, reset};
 
 #[derive(Debug, Clone, Copy)]
@@ -64,8 +65,8 @@ impl Adapter for Agy {
 
     fn decoder(&self, _: &Brief<'_>) -> Box<dyn Decoder> {
         Box::new(AgyDecoder {
-            said: Tail::new(LONGEST_SAID),
-            stderr: Tail::new(LONGEST_STDERR),
+            said: TextTail::new(LONGEST_SAID),
+            stderr: TextTail::new(LONGEST_STDERR),
             failure: None,
         })
     }
@@ -78,9 +79,9 @@ const RETRY_AFTER: &[&str] = &["reset after ", "retry in ", "retry after ", "try
 
 #[derive(Debug)]
 struct AgyDecoder {
-    said: Tail,
-    stderr: Tail,
-    failure: Option<Failure>,
+    said: TextTail,
+    stderr: TextTail,
+    failure: Option<AgentFailure>,
 }
 
 impl Decoder for AgyDecoder {
@@ -109,10 +110,10 @@ impl Decoder for AgyDecoder {
             .into_iter()
             .find_map(|text| Some((refusal::reason(None, text, &[])?, text)))
             .map_or_else(
-                || Failure::new(Reason::AgentError, exit.to_string()),
-                |(reason, text)| Failure {
+                || AgentFailure::new(Reason::AgentError, exit.to_string()),
+                |(reason, text)| AgentFailure {
                     until: reset::in_words(text, RETRY_AFTER),
-                    ..Failure::new(reason, words::trouble(text))
+                    ..AgentFailure::new(reason, words::trouble(text))
                 },
             );
         let events = failure.events();
@@ -124,7 +125,7 @@ impl Decoder for AgyDecoder {
         self.said.some()
     }
 
-    fn failure(&self) -> Option<Failure> {
+    fn failure(&self) -> Option<AgentFailure> {
         self.failure.clone()
     }
 }
@@ -190,6 +191,6 @@ mod tests {
         let login = fail(&[(Stream::Out, "Hm"), (Stream::Out, "You are not logged in.")], AgentExit::Code(1));
         assert_eq!((login.reason, login.text.as_str()), (Reason::Auth, "You are not logged in."));
         let killed = fail(&[(Stream::Out, "half a")], AgentExit::Signal(15));
-        assert_eq!(killed, Failure::new(Reason::AgentError, "the agent was ended by signal 15"));
+        assert_eq!(killed, AgentFailure::new(Reason::AgentError, "the agent was ended by signal 15"));
     }
 }

@@ -24,11 +24,11 @@ use std::sync::Arc;
 
 pub use acp::Acp;
 pub use adapter::{
-    About, Adapter, Ask, Brief, Conversation, Decoder, Enforced, Failure, LaunchPlan, McpServer, PlannedFile,
-    Program, PromptVia, Record, RepositorySettings, Resumes, SettingsFiles, Trust,
+    About, Adapter, AgentFailure, Ask, Brief, Conversation, Decoder, Enforced, LaunchPlan, McpServer,
+    PlannedFile, Program, PromptVia, RecordFiles, RepositorySettings, Resumes, SettingsFiles, Trust,
 };
 pub use common::tool::is_editing;
-pub use custom::{Custom, CustomError, CustomSpec, Patterns};
+pub use custom::{Custom, CustomError, CustomSpec, OutputPatterns};
 pub use fleet_core::event::{AgentEvent, Counted, LocalTime, Stream, Tokens, When};
 pub use fleet_core::run::Meter;
 pub use opencode::Opencode;

@@ -32,7 +32,7 @@ pub fn vendor_of(model: &str) -> Option<&'static str> {
 
 /// The vendor of this model, if it is surely another one than the provider of an agent. A provider that serves many
 /// vendors' models is not a vendor, so that it accepts any model.
-pub fn stranger(provider: &str, model: &str) -> Option<&'static str> {
+pub fn other_vendor(provider: &str, model: &str) -> Option<&'static str> {
     let is_vendor = VENDORS.iter().any(|vendor| vendor.provider == provider);
     vendor_of(model).filter(|vendor| is_vendor && *vendor != provider)
 }
@@ -70,10 +70,10 @@ mod tests {
 
     #[test]
     fn only_vendors_know_strangers() {
-        assert_eq!(stranger("openai", "claude-opus-4-5"), Some("anthropic"));
-        assert_eq!(stranger("openai", "gpt-5"), None);
-        assert_eq!(stranger("openai", "my-own-model"), None);
-        assert_eq!(stranger("opencode", "claude-opus-4-5"), None);
+        assert_eq!(other_vendor("openai", "claude-opus-4-5"), Some("anthropic"));
+        assert_eq!(other_vendor("openai", "gpt-5"), None);
+        assert_eq!(other_vendor("openai", "my-own-model"), None);
+        assert_eq!(other_vendor("opencode", "claude-opus-4-5"), None);
     }
 
     #[test]

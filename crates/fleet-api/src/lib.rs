@@ -25,6 +25,6 @@ pub use bytes::Bytes;
 pub use client::{Answering, Client, Question, call};
 pub use moment::{Moment, rfc3339};
 use span::{millis, seconds};
-pub use table::{Row, TABLE};
+pub use table::{TABLE, VerbRow};
 pub use task_fields::TaskFields;
 pub use verb::{Nature, Subject, Verb};

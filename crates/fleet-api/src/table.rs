@@ -6,7 +6,7 @@ use crate::{Access, Nature, Verb};
 
 /// What is known of a verb.
 #[derive(Debug, Clone, Copy)]
-pub struct Row {
+pub struct VerbRow {
     /// Its name.
     pub id: &'static str,
     /// What it does to the world.
@@ -19,7 +19,7 @@ pub struct Row {
     pub answer: fn() -> Schema,
 }
 
-impl Row {
+impl VerbRow {
     /// The row of a verb.
     pub const fn of<V: Verb>() -> Self {
         Self {
@@ -46,8 +46,8 @@ fn schema<T: JsonSchema>() -> Schema {
 
 macro_rules! rows {
     ($($name:ident),+) => {
-        /// All verbs, by their names.
-        pub const TABLE: &[Row] = &[$(Row::of::<crate::verbs::$name::Request>()),+];
+        /// All verbs, by their names. Static, so that their schemas are compiled here and not where they are shown.
+        pub static TABLE: &[VerbRow] = &[$(VerbRow::of::<crate::verbs::$name::Request>()),+];
     };
 }
 

@@ -25,10 +25,10 @@ use serde::{Deserialize, Serialize};
 pub use cleaning::{Kept, Leftover};
 pub use followed::{Details, Followed, Launched, RunFiles};
 pub use message::MessageView;
-pub use run::{ListedRunView, Load, RunView};
+pub use run::{ListedRunView, RunLoad, RunView};
 pub use setting::{OriginView, SettingValue, SettingView};
-pub use workflow::{Progress, StageView, WorkflowDetail, WorkflowView};
-pub use workflow_file::{Diagnostic, Format, Kind, Severity, Wants, WorkflowSource};
+pub use workflow::{StageView, WorkflowDetail, WorkflowProgress, WorkflowView};
+pub use workflow_file::{Diagnostic, FileFormat, Severity, Wants, WorkflowOrigin, WorkflowSource};
 
 use crate::{Moment, rfc3339};
 

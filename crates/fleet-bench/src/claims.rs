@@ -8,9 +8,9 @@ use fleet_core::id::IdMaker;
 use fleet_store::{Store, StoreUrl};
 use fleet_testkit::postgres;
 
-use crate::report::{Goal, Row};
+use crate::report::{Goal, ReportRow};
 use crate::timing::median;
-use crate::{Setting, seed};
+use crate::{BenchSetting, seed};
 
 const CLAIMERS: usize = 8;
 /// Claims that one measurement makes: a second or so.
@@ -21,7 +21,7 @@ fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime")
 }
 
-pub(crate) fn sqlite(_: &Setting) -> Vec<Row> {
+pub(crate) fn sqlite(_: &BenchSetting) -> Vec<ReportRow> {
     let dir = tempfile::tempdir().expect("a folder");
     let (mut ours, mut bare) = (Vec::new(), Vec::new());
     for round in 0..ROUNDS {
@@ -38,7 +38,7 @@ pub(crate) fn sqlite(_: &Setting) -> Vec<Row> {
     vec![row("SQLite", median(ours), (median(bare), "claims/s, bare loop, one thread"))]
 }
 
-pub(crate) fn postgres(_: &Setting) -> Vec<Row> {
+pub(crate) fn postgres(_: &BenchSetting) -> Vec<ReportRow> {
     let server = postgres::Server::start();
     let (mut ours, mut bare) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
@@ -55,8 +55,8 @@ pub(crate) fn postgres(_: &Setting) -> Vec<Row> {
     vec![row("PostgreSQL", median(ours), (median(bare), "claims/s, bare loop, eight connections"))]
 }
 
-fn row(engine: &str, ours: f64, bare: (f64, &str)) -> Row {
-    Row::new(format!("claims, 8 claimers, {engine}"), (ours, "claims/s"), bare, Goal::AtLeast(0.6))
+fn row(engine: &str, ours: f64, bare: (f64, &str)) -> ReportRow {
+    ReportRow::new(format!("claims, 8 claimers, {engine}"), (ours, "claims/s"), bare, Goal::AtLeast(0.6))
 }
 
 async fn claims_per_second(store: &Store) -> f64 {

@@ -6,13 +6,13 @@ use std::process::{Command, Stdio};
 use fleet_store::{Store, StoreUrl, ops};
 use fleet_testkit::repo::Repo;
 
-use crate::report::{Goal, Row};
+use crate::report::{Goal, ReportRow};
 use crate::timing::in_turn;
-use crate::{Setting, memory, seed};
+use crate::{BenchSetting, memory, seed};
 
 const ROUNDS: usize = 101;
 
-pub(crate) fn run(setting: &Setting) -> Vec<Row> {
+pub(crate) fn run(setting: &BenchSetting) -> Vec<ReportRow> {
     let repo = Repo::init();
     let homes = tempfile::tempdir().expect("a folder");
     let (thousand, empty) = (homes.path().join("thousand"), homes.path().join("empty"));
@@ -48,14 +48,14 @@ pub(crate) fn run(setting: &Setting) -> Vec<Row> {
     );
     let peak = memory::peak_mib(&fleet(&thousand, &list_arguments));
     vec![
-        Row::new(
+        ReportRow::new(
             "`fleet task list`, 1,000 tasks",
             (list, "ms"),
             (revision, "ms `git rev-parse HEAD`"),
             Goal::AtMost(3.0),
         ),
-        Row::new("its peak memory", (peak, "MiB"), (15.0, "MiB (fixed bound)"), Goal::AtMost(1.0)),
-        Row::new(
+        ReportRow::new("its peak memory", (peak, "MiB"), (15.0, "MiB (fixed bound)"), Goal::AtMost(1.0)),
+        ReportRow::new(
             "`fleet task add`, durable",
             (add, "ms"),
             (empty_list, "ms `fleet task list`, empty store"),

@@ -8,9 +8,9 @@ use fleet_core::run::Run;
 use fleet_store::{Store, StoreUrl, ops};
 use fleet_testkit::postgres;
 
-use crate::report::{Goal, Row};
+use crate::report::{Goal, ReportRow};
 use crate::timing::median;
-use crate::{Setting, seed};
+use crate::{BenchSetting, seed};
 
 const KEEPERS: usize = 8;
 /// What an agent that talks a lot says between two looks at its output.
@@ -20,7 +20,7 @@ const ROUNDS: usize = 5;
 /// Eight agents that print as fast as they can stay below this.
 const WANTED: f64 = 20_000.0;
 
-pub(crate) fn sqlite(_: &Setting) -> Vec<Row> {
+pub(crate) fn sqlite(_: &BenchSetting) -> Vec<ReportRow> {
     let dir = tempfile::tempdir().expect("a folder");
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let rates = (0..ROUNDS).map(|round| {
@@ -37,7 +37,7 @@ pub(crate) fn sqlite(_: &Setting) -> Vec<Row> {
     vec![row("SQLite", rates.collect())]
 }
 
-pub(crate) fn postgres(_: &Setting) -> Vec<Row> {
+pub(crate) fn postgres(_: &BenchSetting) -> Vec<ReportRow> {
     let server = postgres::Server::start();
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let rates = (0..ROUNDS).map(|_| {
@@ -52,9 +52,9 @@ pub(crate) fn postgres(_: &Setting) -> Vec<Row> {
     vec![row("PostgreSQL", rates.collect())]
 }
 
-fn row(engine: &str, rates: Vec<f64>) -> Row {
+fn row(engine: &str, rates: Vec<f64>) -> ReportRow {
     let what = format!("events of 8 runs in batches of {BATCH}, {engine}");
-    Row::new(what, (median(rates), "events/s"), (WANTED, "events/s (fixed bound)"), Goal::AtLeast(1.0))
+    ReportRow::new(what, (median(rates), "events/s"), (WANTED, "events/s (fixed bound)"), Goal::AtLeast(1.0))
 }
 
 async fn events_per_second(store: &Store) -> f64 {

@@ -26,16 +26,16 @@ mod timing;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use report::{Report, Row};
+use report::{BenchReport, ReportRow};
 
-pub(crate) struct Setting {
+pub(crate) struct BenchSetting {
     /// The release binary.
     pub(crate) fleet: PathBuf,
     /// The larger of the two sizes of the scale benchmark.
     pub(crate) many: usize,
 }
 
-type Bench = fn(&Setting) -> Vec<Row>;
+type Bench = fn(&BenchSetting) -> Vec<ReportRow>;
 
 const BENCHES: &[(&str, Bench)] = &[
     ("commands", commands::run),
@@ -73,8 +73,8 @@ fn main() -> ExitCode {
         eprintln!("there is no benchmark {unknown:?}; there are: {}", known.join(", "));
         return ExitCode::from(2);
     }
-    let setting = Setting { fleet: first.into(), many: 1_000_000 };
-    let mut report = Report::default();
+    let setting = BenchSetting { fleet: first.into(), many: 1_000_000 };
+    let mut report = BenchReport::default();
     for (name, bench) in BENCHES {
         if names.is_empty() || names.iter().any(|wanted| name.contains(wanted.as_str())) {
             eprintln!("== {name}");

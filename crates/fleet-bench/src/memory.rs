@@ -1,4 +1,4 @@
-//! Peak memory of a command: measured by a process of its own that has no other child.
+//! Peak memory of a command: measured by a separate process that has no other child.
 
 use std::process::{Command, ExitCode, Stdio};
 

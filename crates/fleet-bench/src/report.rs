@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// One figure against its baseline.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Row {
+pub(crate) struct ReportRow {
     pub(crate) what: String,
     /// The figure with its unit.
     pub(crate) figure: String,
@@ -26,7 +26,7 @@ pub(crate) enum Goal {
     AtLeast(f64),
 }
 
-impl Row {
+impl ReportRow {
     pub(crate) fn new(
         what: impl Into<String>,
         figure: (f64, &str),
@@ -54,22 +54,22 @@ fn digits(number: f64) -> String {
 }
 
 #[derive(Debug, Default, Serialize)]
-pub(crate) struct Report {
-    benches: Vec<Named>,
+pub(crate) struct BenchReport {
+    benches: Vec<NamedBench>,
 }
 
 #[derive(Debug, Serialize)]
-struct Named {
+struct NamedBench {
     name: String,
-    rows: Vec<Row>,
+    rows: Vec<ReportRow>,
 }
 
-impl Report {
-    pub(crate) fn add(&mut self, name: &str, rows: Vec<Row>) {
-        self.benches.push(Named { name: name.to_owned(), rows });
+impl BenchReport {
+    pub(crate) fn add(&mut self, name: &str, rows: Vec<ReportRow>) {
+        self.benches.push(NamedBench { name: name.to_owned(), rows });
     }
 
-    /// Markdown, as it stands in docs/benchmarks.md.
+    /// Markdown, as it is in docs/benchmarks.md.
     pub(crate) fn table(&self) -> String {
         let mut lines = vec![
             "| what | figure | baseline in the same run | ratio | goal | met |".to_owned(),

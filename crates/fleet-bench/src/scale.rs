@@ -8,14 +8,14 @@ use fleet_store::ops::{self, RunFilter, StatusFilter, TaskFilter};
 use fleet_store::{Store, StoreUrl};
 use fleet_testkit::postgres;
 
-use crate::report::{Goal, Row};
+use crate::report::{Goal, ReportRow};
 use crate::timing::median;
-use crate::{Setting, seed};
+use crate::{BenchSetting, seed};
 
 const FEW: usize = 1_000;
 const ROUNDS: usize = 200;
 
-pub(crate) fn sqlite(setting: &Setting) -> Vec<Row> {
+pub(crate) fn sqlite(setting: &BenchSetting) -> Vec<ReportRow> {
     let dir = tempfile::tempdir().expect("a folder");
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let open = |count: usize| {
@@ -32,7 +32,7 @@ pub(crate) fn sqlite(setting: &Setting) -> Vec<Row> {
     runtime.block_on(compare("SQLite", &few, &many))
 }
 
-pub(crate) fn postgres(setting: &Setting) -> Vec<Row> {
+pub(crate) fn postgres(setting: &BenchSetting) -> Vec<ReportRow> {
     let server = postgres::Server::start();
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let databases = [server.database(), server.database()];
@@ -49,7 +49,7 @@ pub(crate) fn postgres(setting: &Setting) -> Vec<Row> {
     })
 }
 
-async fn compare(engine: &str, few: &(Store, ProjectId), many: &(Store, ProjectId)) -> Vec<Row> {
+async fn compare(engine: &str, few: &(Store, ProjectId), many: &(Store, ProjectId)) -> Vec<ReportRow> {
     let mut times: [[Vec<f64>; 2]; 4] = Default::default();
     let mut ids = IdMaker::default();
     for _ in 0..ROUNDS {
@@ -66,7 +66,7 @@ async fn compare(engine: &str, few: &(Store, ProjectId), many: &(Store, ProjectI
         .zip(times)
         .map(|(name, [few, many])| {
             let what = format!("{name} at 1,000,000 tasks, {engine}");
-            Row::new(what, (median(many), "ms"), (median(few), "ms at 1,000"), Goal::AtMost(2.0))
+            ReportRow::new(what, (median(many), "ms"), (median(few), "ms at 1,000"), Goal::AtMost(2.0))
         })
         .collect()
 }
@@ -78,7 +78,7 @@ fn elapsed(begun: Instant) -> f64 {
 async fn ready(store: &Store, project: ProjectId) -> f64 {
     let filter = TaskFilter { project: Some(project), ..TaskFilter::default() };
     let begun = Instant::now();
-    let page = store.call(ops::Ready { filter, limit: 50, now: seed::NOW }).await.expect("a page");
+    let page = store.call(ops::ListReady { filter, limit: 50, now: seed::NOW }).await.expect("a page");
     assert_eq!(page.tasks.len(), 50);
     elapsed(begun)
 }

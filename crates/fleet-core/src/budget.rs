@@ -91,12 +91,12 @@ pub enum Period {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
+pub enum BudgetUnit {
     MicroUsd,
     Tokens,
 }
 
-impl Unit {
+impl BudgetUnit {
     const ALL: [Self; 2] = [Self::MicroUsd, Self::Tokens];
 
     const fn used(self, used: &Used) -> u64 {
@@ -140,7 +140,7 @@ impl Unit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BoundUse {
     pub period: Period,
-    pub unit: Unit,
+    pub unit: BudgetUnit,
     pub bound: u64,
     pub used: u64,
     /// What running runs may still use.
@@ -186,10 +186,10 @@ impl Budget {
 
     /// Every bound with how far it is used up.
     pub fn bills(&self, spent: &Spent) -> Vec<BoundUse> {
-        Unit::ALL.iter().flat_map(|unit| self.bills_of(*unit, spent)).collect()
+        BudgetUnit::ALL.iter().flat_map(|unit| self.bills_of(*unit, spent)).collect()
     }
 
-    fn bills_of(&self, unit: Unit, spent: &Spent) -> impl Iterator<Item = BoundUse> + use<> {
+    fn bills_of(&self, unit: BudgetUnit, spent: &Spent) -> impl Iterator<Item = BoundUse> + use<> {
         let reserved = unit.used(&spent.reserved);
         let bill = |period, bounds: &Bounds, used: &Used| {
             let used = unit.used(used);
@@ -203,22 +203,22 @@ impl Budget {
     /// What is put aside for a run whose task has these limits: as much as it may use, or what is left.
     pub fn reserve(&self, spent: &Spent, limits: Limits) -> Result<Bounds, Shortage> {
         Ok(Bounds {
-            micro_usd: self.reserve_of(Unit::MicroUsd, spent, limits)?,
-            tokens: self.reserve_of(Unit::Tokens, spent, limits)?,
+            micro_usd: self.reserve_of(BudgetUnit::MicroUsd, spent, limits)?,
+            tokens: self.reserve_of(BudgetUnit::Tokens, spent, limits)?,
         })
     }
 
     /// What a run has that asks for more: as much again as a run usually gets, up to the limit of its task, or what is
-    /// left. A run without a limit of its own is not stopped as long as there is enough for all.
+    /// left. A run without its own limit is not stopped as long as there is enough for all.
     #[must_use]
     pub fn extend(&self, spent: &Spent, limits: Limits, held: Bounds) -> Bounds {
         Bounds {
-            micro_usd: self.extend_of(Unit::MicroUsd, spent, limits, held),
-            tokens: self.extend_of(Unit::Tokens, spent, limits, held),
+            micro_usd: self.extend_of(BudgetUnit::MicroUsd, spent, limits, held),
+            tokens: self.extend_of(BudgetUnit::Tokens, spent, limits, held),
         }
     }
 
-    fn extend_of(&self, unit: Unit, spent: &Spent, limits: Limits, held: Bounds) -> Option<u64> {
+    fn extend_of(&self, unit: BudgetUnit, spent: &Spent, limits: Limits, held: Bounds) -> Option<u64> {
         let held = unit.bound(&held);
         let Some(left) = self.bills_of(unit, spent).map(|bill| bill.left()).min() else { return held };
         let has = held.unwrap_or(0);
@@ -226,7 +226,7 @@ impl Budget {
         Some(has.saturating_add(unit.used(&self.run).min(left).min(most)))
     }
 
-    fn reserve_of(&self, unit: Unit, spent: &Spent, limits: Limits) -> Result<Option<u64>, Shortage> {
+    fn reserve_of(&self, unit: BudgetUnit, spent: &Spent, limits: Limits) -> Result<Option<u64>, Shortage> {
         let Some(bill) = self.bills_of(unit, spent).min_by_key(BoundUse::left) else { return Ok(None) };
         let wanted = unit.limit(&limits).unwrap_or_else(|| unit.used(&self.run)).max(1);
         let given = wanted.min(bill.left());
@@ -298,7 +298,7 @@ mod tests {
         let Shortage(bill) = budget.reserve(&spent, limits(None)).unwrap_err();
         assert_eq!(
             (bill.period, bill.unit, bill.left(), bill.percent()),
-            (Period::Total, Unit::Tokens, 15_000, 85)
+            (Period::Total, BudgetUnit::Tokens, 15_000, 85)
         );
         let percents: Vec<u64> = budget.bills(&spent).iter().map(BoundUse::percent).collect();
         assert_eq!(percents, [0, 99, 85]);

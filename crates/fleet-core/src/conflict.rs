@@ -73,7 +73,7 @@ pub fn pairs(parties: &[Party], edges: &[Edge], about: &BTreeSet<TaskId>) -> Vec
             let (mut scopes, mut claimed) = (Vec::new(), Vec::new());
             if !waits(a, b) && !waits(b, a) {
                 scopes = overlaps(&a.scope, &b.scope);
-                claimed = intrusions(a, b, &files);
+                claimed = changed_in_scope(a, b, &files);
             }
             if worth_merging || !scopes.is_empty() || !claimed.is_empty() {
                 found.push(Pair { of: (at, other), files, scopes, claimed, worth_merging });
@@ -136,7 +136,7 @@ fn overlaps(a: &FileScope, b: &FileScope) -> Vec<(String, String)> {
 }
 
 /// Files that one has changed, that the other only claims.
-fn intrusions(a: &Party, b: &Party, shared: &[String]) -> Vec<String> {
+fn changed_in_scope(a: &Party, b: &Party, shared: &[String]) -> Vec<String> {
     let of = |files: &[String], scope: &FileScope| -> Vec<String> {
         if scope.is_empty() {
             return Vec::new();

@@ -12,11 +12,11 @@ const LONGEST_PATTERN: usize = 512;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamePattern {
-    parts: Vec<Part>,
+    parts: Vec<GlobPart>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
+enum GlobPart {
     Is(char),
     Any,
     Many,
@@ -46,13 +46,13 @@ impl NamePattern {
         let mut parts = Vec::new();
         while let Some(next) = rest.next() {
             let part = match next {
-                '*' => Part::Many,
-                '?' => Part::Any,
+                '*' => GlobPart::Many,
+                '?' => GlobPart::Any,
                 '[' => class(&mut rest).ok_or_else(|| PatternError::Class(text.to_owned()))?,
-                other => Part::Is(other),
+                other => GlobPart::Is(other),
             };
             // Two stars in a row say no more than one.
-            if part != Part::Many || parts.last() != Some(&Part::Many) {
+            if part != GlobPart::Many || parts.last() != Some(&GlobPart::Many) {
                 parts.push(part);
             }
         }
@@ -71,7 +71,7 @@ impl NamePattern {
         let mut star: Option<(usize, usize)> = None;
         while at < name.len() {
             match self.parts.get(part) {
-                Some(Part::Many) => {
+                Some(GlobPart::Many) => {
                     part += 1;
                     star = Some((part, at));
                     continue;
@@ -88,11 +88,11 @@ impl NamePattern {
             star = Some((after, taken + 1));
             (part, at) = (after, taken + 1);
         }
-        self.parts[part..].iter().all(|part| *part == Part::Many)
+        self.parts[part..].iter().all(|part| *part == GlobPart::Many)
     }
 }
 
-impl Part {
+impl GlobPart {
     fn is(&self, c: char) -> bool {
         match self {
             Self::Is(wanted) => *wanted == c,
@@ -105,12 +105,12 @@ impl Part {
 }
 
 /// What follows a `[`, up to its `]`.
-fn class(rest: &mut Peekable<Chars<'_>>) -> Option<Part> {
+fn class(rest: &mut Peekable<Chars<'_>>) -> Option<GlobPart> {
     let wanted = rest.next_if(|c| matches!(c, '!' | '^')).is_none();
     let mut ranges = Vec::new();
     loop {
         let from = match rest.next()? {
-            ']' if !ranges.is_empty() => return Some(Part::OneOf { ranges, wanted }),
+            ']' if !ranges.is_empty() => return Some(GlobPart::OneOf { ranges, wanted }),
             other => other,
         };
         let mut to = from;
@@ -120,7 +120,7 @@ fn class(rest: &mut Peekable<Chars<'_>>) -> Option<Part> {
                 // A dash at the end is literal.
                 ']' => {
                     ranges.extend([(from, from), ('-', '-')]);
-                    return Some(Part::OneOf { ranges, wanted });
+                    return Some(GlobPart::OneOf { ranges, wanted });
                 }
                 end => to = end,
             }

@@ -46,6 +46,16 @@ pub enum IdError {
     OtherKind { text: String, is: &'static str, wanted: &'static str },
 }
 
+impl IdError {
+    /// Whether the text was surely meant as an id; otherwise it may be the name of something else.
+    pub fn is_about_an_id(&self) -> bool {
+        match self {
+            Self::Mistyped { text } | Self::OtherKind { text, .. } => text.trim().len() == LENGTH,
+            Self::Empty | Self::Character { .. } | Self::TooLong { .. } | Self::Incomplete { .. } => false,
+        }
+    }
+}
+
 /// The letters that ids begin with, and what they stand for.
 const KINDS: [(u8, &str); 5] =
     [(b'p', "project"), (b'r', "run"), (b's', "batch"), (b't', "task"), (b'w', "workflow")];

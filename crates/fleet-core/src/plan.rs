@@ -120,19 +120,23 @@ fn unblocks(edges: &[Edge]) -> BTreeMap<TaskId, usize> {
 }
 
 /// How far it is to the end of a task.
-struct Reach {
+struct TaskReach {
     level: usize,
     ends_at: u32,
     /// The one before it on the longest chain.
     after: Option<TaskId>,
 }
 
-fn reach(by_id: &BTreeMap<TaskId, &OpenTask>, edges: &[Edge], order: &[TaskId]) -> BTreeMap<TaskId, Reach> {
+fn reach(
+    by_id: &BTreeMap<TaskId, &OpenTask>,
+    edges: &[Edge],
+    order: &[TaskId],
+) -> BTreeMap<TaskId, TaskReach> {
     let mut on: BTreeMap<TaskId, Vec<TaskId>> = BTreeMap::new();
     for edge in edges {
         on.entry(edge.task).or_default().push(edge.on);
     }
-    let mut reach: BTreeMap<TaskId, Reach> = BTreeMap::new();
+    let mut reach: BTreeMap<TaskId, TaskReach> = BTreeMap::new();
     for id in order {
         let before = on.get(id).into_iter().flatten();
         let before = before.filter_map(|id| Some((*id, reach.get(id)?)));
@@ -141,12 +145,12 @@ fn reach(by_id: &BTreeMap<TaskId, &OpenTask>, edges: &[Edge], order: &[TaskId]) 
         let last = before.max_by_key(|(id, reach)| (reach.ends_at, Reverse(*id)));
         let (after, from) = last.map_or((None, 0), |(id, reach)| (Some(id), reach.ends_at));
         let own = by_id.get(id).map_or(0, |item| size(item.complexity));
-        reach.insert(*id, Reach { level, ends_at: from.saturating_add(own), after });
+        reach.insert(*id, TaskReach { level, ends_at: from.saturating_add(own), after });
     }
     reach
 }
 
-fn longest(reach: &BTreeMap<TaskId, Reach>) -> Vec<TaskId> {
+fn longest(reach: &BTreeMap<TaskId, TaskReach>) -> Vec<TaskId> {
     let last = reach.iter().max_by_key(|(id, reach)| (reach.ends_at, Reverse(**id)));
     let mut chain: Vec<TaskId> = Vec::new();
     let mut at = last.map(|(id, _)| *id);

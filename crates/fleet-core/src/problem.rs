@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 /// The family of a problem: it decides the exit status of the command line and the status of an HTTP answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum ProblemKind {
     /// A defect of codefleet, or an unexpected case.
     Internal,
     /// The request is not acceptable as it stands: nothing was looked up or changed.
@@ -103,6 +103,8 @@ macro_rules! for_each_code {
             Untrusted = "untrusted", Conflict;
             /// The settings of another program were left as they are.
             SetupRefused = "setup-refused", Conflict;
+            /// The home folder belongs to another program.
+            ForeignHome = "foreign-home", Conflict;
             /// The store does not answer.
             StoreUnreachable = "store-unreachable", Store;
             /// The store stayed locked by another process for too long.
@@ -148,8 +150,8 @@ macro_rules! define {
             }
 
             /// The family, which decides the exit status.
-            pub const fn kind(self) -> Kind {
-                match self { $(Self::$variant => Kind::$kind,)+ }
+            pub const fn kind(self) -> ProblemKind {
+                match self { $(Self::$variant => ProblemKind::$kind,)+ }
             }
         }
     };

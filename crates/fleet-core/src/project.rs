@@ -1,4 +1,4 @@
-//! Projects: git repositories, known by their root commit. Each place has a checkout of its own.
+//! Projects: git repositories, known by their root commit. Each place has its own checkout.
 //!
 //! Owns which project a repository belongs to. On one place a path is enough: two clones of one repository are two
 //! projects, and a repository that was recreated is still the same one. Elsewhere the root commit decides, never the

@@ -22,7 +22,7 @@ named! {
         Mergeable = "mergeable",
         /// It no longer merges cleanly.
         Conflicting = "conflicting",
-        /// What the agent says and what was seen differ, or a test of its own failed: look closely.
+        /// What the agent says and what was seen differ, or one of its tests failed: look closely.
         Doubtful = "doubtful",
         /// It is done and changed nothing.
         Unchanged = "unchanged",
@@ -36,7 +36,7 @@ named! {
 
 /// What git says about a branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Branch {
+pub enum BranchStatus {
     Gone,
     /// It is on another machine.
     Elsewhere,
@@ -45,22 +45,24 @@ pub enum Branch {
     /// It can be merged, or no merge was tried.
     Open,
     Conflicting,
+    /// It shares no commit with where it should land, so `git merge` refuses it.
+    Unrelated,
 }
 
 /// Judges an ended task by its last run.
-pub fn judge(task: TaskState, result: Option<&RunResult>, branch: Branch) -> ReviewVerdict {
+pub fn judge(task: TaskState, result: Option<&RunResult>, branch: BranchStatus) -> ReviewVerdict {
     if task != TaskState::Done {
         return ReviewVerdict::Failed;
     }
     let changed_nothing = result.is_some_and(|result| result.files == 0 && result.commit_count == 0);
     match branch {
         _ if changed_nothing => ReviewVerdict::Unchanged,
-        Branch::Landed => ReviewVerdict::Landed,
-        Branch::Gone => ReviewVerdict::Gone,
-        Branch::Elsewhere => ReviewVerdict::Elsewhere,
-        Branch::Conflicting => ReviewVerdict::Conflicting,
-        Branch::Open if result.is_some_and(is_doubtful) => ReviewVerdict::Doubtful,
-        Branch::Open => ReviewVerdict::Mergeable,
+        BranchStatus::Landed => ReviewVerdict::Landed,
+        BranchStatus::Gone => ReviewVerdict::Gone,
+        BranchStatus::Elsewhere => ReviewVerdict::Elsewhere,
+        BranchStatus::Conflicting | BranchStatus::Unrelated => ReviewVerdict::Conflicting,
+        BranchStatus::Open if result.is_some_and(is_doubtful) => ReviewVerdict::Doubtful,
+        BranchStatus::Open => ReviewVerdict::Mergeable,
     }
 }
 
@@ -87,14 +89,15 @@ mod tests {
     fn evidence_decides() {
         let good = result(&json!({}));
         let judged = |branch| judge(TaskState::Done, Some(&good), branch);
-        assert_eq!(judged(Branch::Open), ReviewVerdict::Mergeable);
-        assert_eq!(judged(Branch::Landed), ReviewVerdict::Landed);
-        assert_eq!(judged(Branch::Conflicting), ReviewVerdict::Conflicting);
-        assert_eq!(judged(Branch::Gone), ReviewVerdict::Gone);
-        assert_eq!(judged(Branch::Elsewhere), ReviewVerdict::Elsewhere);
-        assert_eq!(judge(TaskState::Failed, Some(&good), Branch::Landed), ReviewVerdict::Failed);
+        assert_eq!(judged(BranchStatus::Open), ReviewVerdict::Mergeable);
+        assert_eq!(judged(BranchStatus::Landed), ReviewVerdict::Landed);
+        assert_eq!(judged(BranchStatus::Conflicting), ReviewVerdict::Conflicting);
+        assert_eq!(judged(BranchStatus::Unrelated), ReviewVerdict::Conflicting);
+        assert_eq!(judged(BranchStatus::Gone), ReviewVerdict::Gone);
+        assert_eq!(judged(BranchStatus::Elsewhere), ReviewVerdict::Elsewhere);
+        assert_eq!(judge(TaskState::Failed, Some(&good), BranchStatus::Landed), ReviewVerdict::Failed);
         let nothing = result(&json!({"files": 0, "commit_count": 0}));
-        assert_eq!(judge(TaskState::Done, Some(&nothing), Branch::Gone), ReviewVerdict::Unchanged);
+        assert_eq!(judge(TaskState::Done, Some(&nothing), BranchStatus::Gone), ReviewVerdict::Unchanged);
     }
 
     #[test]
@@ -103,9 +106,15 @@ mod tests {
             json!({"remarks": ["reported as changed, but git shows no change: b"]}),
             json!({"tests": [{"name": "unit", "outcome": "passed"}, {"name": "e2e", "outcome": "failed"}]}),
         ] {
-            assert_eq!(judge(TaskState::Done, Some(&result(&odd)), Branch::Open), ReviewVerdict::Doubtful);
+            assert_eq!(
+                judge(TaskState::Done, Some(&result(&odd)), BranchStatus::Open),
+                ReviewVerdict::Doubtful
+            );
         }
         let skipped = json!({"tests": [{"name": "e2e", "outcome": "skipped"}]});
-        assert_eq!(judge(TaskState::Done, Some(&result(&skipped)), Branch::Open), ReviewVerdict::Mergeable);
+        assert_eq!(
+            judge(TaskState::Done, Some(&result(&skipped)), BranchStatus::Open),
+            ReviewVerdict::Mergeable
+        );
     }
 }

@@ -11,7 +11,7 @@ use crate::time::Millis;
 
 /// The work of one or several runs on one branch, all that matters here.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Work {
+pub struct BranchWork {
     /// Whether one of the runs is at work, or not tidied up yet.
     pub is_live: bool,
     /// Where the tasks stand; nothing for those that were deleted.
@@ -41,7 +41,7 @@ pub enum Landed {
 
 /// How far a clean-up goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reach {
+pub enum CleanReach {
     Landed,
     /// Also work that agents left and no one continued.
     All,
@@ -83,7 +83,7 @@ impl fmt::Display for TidyReason {
 }
 
 /// Whether the branch and the folders of this work may go.
-pub fn judge(work: &Work, reach: Reach) -> TidyDecision {
+pub fn judge(work: &BranchWork, reach: CleanReach) -> TidyDecision {
     if work.is_live {
         return TidyDecision::Keep(TidyReason::AtWork);
     }
@@ -98,8 +98,8 @@ pub fn judge(work: &Work, reach: Reach) -> TidyDecision {
         _ if branch.is_unchanged => TidyDecision::Remove(TidyReason::Unchanged),
         (Some(landed), _) => TidyDecision::Remove(TidyReason::Landed(landed.clone())),
         (None, _) if !branch.is_as_left => TidyDecision::Keep(TidyReason::WorkedOnSince),
-        (None, Reach::All) => TidyDecision::Remove(TidyReason::NotLanded),
-        (None, Reach::Landed) => TidyDecision::Keep(TidyReason::NotLanded),
+        (None, CleanReach::All) => TidyDecision::Remove(TidyReason::NotLanded),
+        (None, CleanReach::Landed) => TidyDecision::Keep(TidyReason::NotLanded),
     }
 }
 
@@ -132,24 +132,24 @@ mod tests {
         BranchFacts { checked_out: None, is_unchanged: false, landed: None, is_as_left: true }
     }
 
-    fn work(branch: BranchFacts) -> Work {
-        Work { is_live: false, tasks: vec![TaskState::Done], branch: Some(branch) }
+    fn work(branch: BranchFacts) -> BranchWork {
+        BranchWork { is_live: false, tasks: vec![TaskState::Done], branch: Some(branch) }
     }
 
     #[test]
     fn only_what_is_over_and_has_landed_goes() {
         let landed = BranchFacts { landed: Some(Landed::Merged("main".to_owned())), ..branch() };
         assert!(matches!(
-            judge(&work(landed.clone()), Reach::Landed),
+            judge(&work(landed.clone()), CleanReach::Landed),
             TidyDecision::Remove(TidyReason::Landed(_))
         ));
-        assert_eq!(judge(&work(branch()), Reach::Landed), TidyDecision::Keep(TidyReason::NotLanded));
-        assert_eq!(judge(&work(branch()), Reach::All), TidyDecision::Remove(TidyReason::NotLanded));
-        for reach in [Reach::Landed, Reach::All] {
-            let live = Work { is_live: true, ..work(landed.clone()) };
+        assert_eq!(judge(&work(branch()), CleanReach::Landed), TidyDecision::Keep(TidyReason::NotLanded));
+        assert_eq!(judge(&work(branch()), CleanReach::All), TidyDecision::Remove(TidyReason::NotLanded));
+        for reach in [CleanReach::Landed, CleanReach::All] {
+            let live = BranchWork { is_live: true, ..work(landed.clone()) };
             assert_eq!(judge(&live, reach), TidyDecision::Keep(TidyReason::AtWork));
             for state in [TaskState::Queued, TaskState::Held, TaskState::Waiting, TaskState::Running] {
-                let open = Work { tasks: vec![TaskState::Done, state], ..work(landed.clone()) };
+                let open = BranchWork { tasks: vec![TaskState::Done, state], ..work(landed.clone()) };
                 assert_eq!(judge(&open, reach), TidyDecision::Keep(TidyReason::NotOver(state)));
             }
             let here = BranchFacts { checked_out: Some("/here".to_owned()), ..landed.clone() };
@@ -159,7 +159,7 @@ mod tests {
             );
             let going_on = BranchFacts { is_as_left: false, ..branch() };
             assert_eq!(judge(&work(going_on), reach), TidyDecision::Keep(TidyReason::WorkedOnSince));
-            let gone = Work { branch: None, ..work(branch()) };
+            let gone = BranchWork { branch: None, ..work(branch()) };
             assert_eq!(judge(&gone, reach), TidyDecision::Remove(TidyReason::BranchGone));
         }
     }

@@ -128,7 +128,7 @@ impl Watchdog {
         }
     }
 
-    pub const fn heard(&mut self, now: Duration) {
+    pub const fn saw_output(&mut self, now: Duration) {
         self.last_output = now;
         self.last_sign = now;
         self.probed = None;
@@ -233,11 +233,11 @@ mod tests {
     fn sleeps_until_the_first_thing_is_due() {
         let mut dog = Watchdog::new(bounds(), s(5));
         assert_eq!(dog.next(s(5)), WatchdogAction::Sleep(Duration::from_millis(7_500)));
-        dog.heard(s(20));
+        dog.saw_output(s(20));
         assert_eq!(dog.next(s(25)), WatchdogAction::Snapshot);
         dog.snapshotted(s(25));
         assert_eq!(dog.next(s(25)), WatchdogAction::Sleep(Duration::from_millis(2_500)));
-        dog.heard(s(40));
+        dog.saw_output(s(40));
         assert_eq!(dog.next(s(40)), WatchdogAction::Sleep(s(5)));
         assert_eq!(
             Watchdog::new(WatchdogLimits::default(), s(0)).next(s(9)),
@@ -255,7 +255,7 @@ mod tests {
         assert_eq!(dog.next(s(30)), WatchdogAction::Probe, "never without a probe");
         dog.probed(Activity::default(), s(30));
         assert_eq!(said(&dog, s(30)), "stopped after 30s without activity");
-        dog.heard(s(99));
+        dog.saw_output(s(99));
         assert_eq!(said(&dog, s(100)), "stopped after 1m40s, its time limit");
         dog.used(1_000, 2_500_000);
         assert_eq!(dog.next(s(99)), WatchdogAction::Snapshot, "what is allowed may be used up");
@@ -350,7 +350,7 @@ mod tests {
             WatchdogAction::Stop(Overrun::Idle(s(40))),
             "each try sends the whole request"
         );
-        dog.heard(s(41));
+        dog.saw_output(s(41));
         for at in [51, 61, 71, 81] {
             dog.probed(Activity { io_bytes: at * 100_000, ..Activity::default() }, s(at));
         }

@@ -17,29 +17,29 @@ use crate::release::Effort;
 const TIME: u64 = 499_162_500;
 
 /// Something in an archive.
-pub(crate) struct Entry<'a> {
+pub(crate) struct ArchiveEntry<'a> {
     pub(crate) path: String,
-    pub(crate) content: Content<'a>,
+    pub(crate) content: EntryContent<'a>,
 }
 
-pub(crate) enum Content<'a> {
+pub(crate) enum EntryContent<'a> {
     File(Cow<'a, [u8]>),
     Program(Cow<'a, [u8]>),
     /// A symbolic link to a file in the same folder.
     Link(&'static str),
 }
 
-impl<'a> Entry<'a> {
+impl<'a> ArchiveEntry<'a> {
     pub(crate) fn file(path: impl Into<String>, bytes: impl Into<Cow<'a, [u8]>>) -> Self {
-        Self { path: path.into(), content: Content::File(bytes.into()) }
+        Self { path: path.into(), content: EntryContent::File(bytes.into()) }
     }
 
     pub(crate) fn program(path: impl Into<String>, bytes: impl Into<Cow<'a, [u8]>>) -> Self {
-        Self { path: path.into(), content: Content::Program(bytes.into()) }
+        Self { path: path.into(), content: EntryContent::Program(bytes.into()) }
     }
 
     pub(crate) fn link(path: impl Into<String>, target: &'static str) -> Self {
-        Self { path: path.into(), content: Content::Link(target) }
+        Self { path: path.into(), content: EntryContent::Link(target) }
     }
 
     /// The same, in this folder.
@@ -49,7 +49,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-impl Content<'_> {
+impl EntryContent<'_> {
     pub(crate) fn bytes(&self) -> &[u8] {
         match self {
             Self::File(bytes) | Self::Program(bytes) => bytes,
@@ -73,18 +73,18 @@ pub(crate) fn gz(bytes: &[u8], effort: Effort) -> io::Result<Vec<u8>> {
 }
 
 /// With every folder before what is in it: dpkg makes none by itself.
-pub(crate) fn tar_gz(entries: &[Entry<'_>], effort: Effort) -> io::Result<Vec<u8>> {
+pub(crate) fn tar_gz(entries: &[ArchiveEntry<'_>], effort: Effort) -> io::Result<Vec<u8>> {
     let mut tar = Builder::new(GzEncoder::new(Vec::new(), effort.compression()));
     for folder in folders(entries) {
         let mut header = header(EntryType::Directory, 0o755);
         tar.append_data(&mut header, folder, io::empty())?;
     }
-    for Entry { path, content } in entries {
+    for ArchiveEntry { path, content } in entries {
         match content {
-            Content::Link(target) => {
+            EntryContent::Link(target) => {
                 tar.append_link(&mut header(EntryType::Symlink, content.mode()), path, target)?;
             }
-            Content::File(bytes) | Content::Program(bytes) => {
+            EntryContent::File(bytes) | EntryContent::Program(bytes) => {
                 let mut header = header(EntryType::Regular, content.mode());
                 header.set_size(bytes.len() as u64);
                 tar.append_data(&mut header, path, &**bytes)?;
@@ -94,7 +94,7 @@ pub(crate) fn tar_gz(entries: &[Entry<'_>], effort: Effort) -> io::Result<Vec<u8
     tar.into_inner()?.finish()
 }
 
-fn folders(entries: &[Entry<'_>]) -> BTreeSet<String> {
+fn folders(entries: &[ArchiveEntry<'_>]) -> BTreeSet<String> {
     let above = entries.iter().flat_map(|entry| Path::new(&entry.path).ancestors().skip(1));
     above
         .filter_map(Path::to_str)
@@ -115,10 +115,10 @@ fn header(kind: EntryType, mode: u32) -> Header {
 }
 
 /// Without links, which the readers of wheels do not know.
-pub(crate) fn zip(entries: &[Entry<'_>], effort: Effort) -> io::Result<Vec<u8>> {
+pub(crate) fn zip(entries: &[ArchiveEntry<'_>], effort: Effort) -> io::Result<Vec<u8>> {
     let level = i64::from(effort.compression().level());
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
-    for Entry { path, content } in entries {
+    for ArchiveEntry { path, content } in entries {
         let options = SimpleFileOptions::default()
             .compression_method(CompressionMethod::Deflated)
             .compression_level(Some(level))
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn folders_come_before_what_is_in_them() {
-        let entries = [Entry::file("a/b/c", b"1".as_slice()), Entry::link("a/d", "b")];
+        let entries = [ArchiveEntry::file("a/b/c", b"1".as_slice()), ArchiveEntry::link("a/d", "b")];
         assert_eq!(folders(&entries).into_iter().collect::<Vec<_>>(), ["a/", "a/b/"]);
     }
 

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::archive::{Entry, ar, gz, tar_gz};
+use crate::archive::{ArchiveEntry, ar, gz, tar_gz};
 use crate::release::Completions;
 use crate::{DESCRIPTION, Package, Release, VERSION};
 
@@ -13,7 +13,7 @@ impl Release {
     pub fn debian(&self) -> io::Result<Option<Package>> {
         let Some(architecture) = self.platform().debian() else { return Ok(None) };
         let entries = self.installed()?;
-        let control = Entry::file("control", self.control(architecture, &entries).into_bytes());
+        let control = ArchiveEntry::file("control", self.control(architecture, &entries).into_bytes());
         let data = tar_gz(&entries, self.effort)?;
         let control = tar_gz(&[control], self.effort)?;
         let members =
@@ -23,22 +23,22 @@ impl Release {
     }
 
     /// Everything where Debian wants it, the manual compressed.
-    fn installed(&self) -> io::Result<Vec<Entry<'_>>> {
+    fn installed(&self) -> io::Result<Vec<ArchiveEntry<'_>>> {
         let Completions { bash, zsh, fish } = &self.completions;
         let mut entries: Vec<_> = self.programs().into_iter().map(|entry| entry.inside("usr")).collect();
         for (name, page) in &self.manual {
-            entries.push(Entry::file(format!("usr/share/man/man1/{name}.gz"), gz(page, self.effort)?));
+            entries.push(ArchiveEntry::file(format!("usr/share/man/man1/{name}.gz"), gz(page, self.effort)?));
         }
         entries.extend([
-            Entry::file("usr/share/bash-completion/completions/fleet", bash),
-            Entry::file("usr/share/zsh/vendor-completions/_fleet", zsh),
-            Entry::file("usr/share/fish/vendor_completions.d/fleet.fish", fish),
-            Entry::file("usr/share/doc/codefleet/copyright", COPYRIGHT.as_bytes()),
+            ArchiveEntry::file("usr/share/bash-completion/completions/fleet", bash),
+            ArchiveEntry::file("usr/share/zsh/vendor-completions/_fleet", zsh),
+            ArchiveEntry::file("usr/share/fish/vendor_completions.d/fleet.fish", fish),
+            ArchiveEntry::file("usr/share/doc/codefleet/copyright", COPYRIGHT.as_bytes()),
         ]);
         Ok(entries)
     }
 
-    fn control(&self, architecture: &str, entries: &[Entry<'_>]) -> String {
+    fn control(&self, architecture: &str, entries: &[ArchiveEntry<'_>]) -> String {
         let size = entries.iter().map(|entry| entry.content.bytes().len()).sum::<usize>().div_ceil(1024);
         let glibc = self.platform().glibc().map(|minor| format!(", libc6 (>= 2.{minor}), libgcc-s1"));
         let depends = format!("git{}", glibc.unwrap_or_default());

@@ -71,7 +71,7 @@ mod tests {
         assert!(!text.contains("{{"), "{text}");
     }
 
-    /// Homebrew on Linux has a glibc of its own, which may be an older one.
+    /// Homebrew on Linux has its own glibc, which may be an older one.
     #[test]
     fn without_static_archives_there_is_no_formula() {
         assert_eq!(formula_of(&[archive("x86_64-unknown-linux-gnu")]), None);

@@ -5,7 +5,7 @@ use std::io;
 
 use serde_json::{Map, Value, json};
 
-use crate::archive::{Entry, tar_gz};
+use crate::archive::{ArchiveEntry, tar_gz};
 use crate::release::DOCUMENTS;
 use crate::{DESCRIPTION, NAMES, Package, Release, VERSION};
 
@@ -28,7 +28,7 @@ impl Release {
         }
         let pages = self.manual.iter().map(|(page, _)| json!(format!("./share/man/man1/{page}")));
         manifest.insert("man".to_owned(), pages.collect());
-        let program = Entry::program("bin/fleet", &self.binary);
+        let program = ArchiveEntry::program("bin/fleet", &self.binary);
         self.npm(&name, manifest, std::iter::once(program).chain(self.shared()))
     }
 
@@ -37,18 +37,19 @@ impl Release {
         let mut manifest = manifest("codefleet", "bin/launcher.js");
         let all = PLATFORMS.map(|(system, processor)| (name_for(system, processor), json!(VERSION)));
         manifest.insert("optionalDependencies".to_owned(), Value::Object(all.into_iter().collect()));
-        self.npm("codefleet", manifest, [Entry::program("bin/launcher.js", LAUNCHER.as_bytes())])
+        self.npm("codefleet", manifest, [ArchiveEntry::program("bin/launcher.js", LAUNCHER.as_bytes())])
     }
 
     fn npm<'a>(
         &self,
         name: &str,
         manifest: Map<String, Value>,
-        files: impl IntoIterator<Item = Entry<'a>>,
+        files: impl IntoIterator<Item = ArchiveEntry<'a>>,
     ) -> io::Result<Package> {
         let manifest = format!("{:#}\n", Value::Object(manifest)).into_bytes();
-        let documents = DOCUMENTS.map(|(name, text)| Entry::file(name, text.as_bytes()));
-        let entries = [Entry::file("package.json", manifest)].into_iter().chain(documents).chain(files);
+        let documents = DOCUMENTS.map(|(name, text)| ArchiveEntry::file(name, text.as_bytes()));
+        let entries =
+            [ArchiveEntry::file("package.json", manifest)].into_iter().chain(documents).chain(files);
         let entries: Vec<_> = entries.map(|entry| entry.inside("package")).collect();
         Ok(Package { name: format!("{name}-{VERSION}.tgz"), bytes: tar_gz(&entries, self.effort)? })
     }

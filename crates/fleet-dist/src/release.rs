@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 use std::{fs, io};
 
-use crate::archive::{Entry, tar_gz};
+use crate::archive::{ArchiveEntry, tar_gz};
 use crate::{DistError, NAMES, Package, Platform, VERSION};
 
 /// A built binary with everything that is installed beside it.
@@ -74,29 +74,29 @@ impl Release {
     /// `bin` and `share` in one folder, to be unpacked into `~/.local` or `/usr/local`.
     pub fn archive(&self) -> io::Result<Package> {
         let folder = format!("codefleet-{VERSION}-{}", self.platform.target());
-        let documents =
-            DOCUMENTS.map(|(name, text)| Entry::file(format!("share/doc/codefleet/{name}"), text.as_bytes()));
+        let documents = DOCUMENTS
+            .map(|(name, text)| ArchiveEntry::file(format!("share/doc/codefleet/{name}"), text.as_bytes()));
         let entries = self.programs().into_iter().chain(self.shared()).chain(documents);
         let entries: Vec<_> = entries.map(|entry| entry.inside(&folder)).collect();
         Ok(Package { name: format!("{folder}.tar.gz"), bytes: tar_gz(&entries, self.effort)? })
     }
 
     /// The binary with its names, in `bin`.
-    pub(crate) fn programs(&self) -> Vec<Entry<'_>> {
+    pub(crate) fn programs(&self) -> Vec<ArchiveEntry<'_>> {
         let [file, links @ ..] = NAMES;
-        let links = links.map(|name| Entry::link(format!("bin/{name}"), file));
-        std::iter::once(Entry::program(format!("bin/{file}"), &self.binary)).chain(links).collect()
+        let links = links.map(|name| ArchiveEntry::link(format!("bin/{name}"), file));
+        std::iter::once(ArchiveEntry::program(format!("bin/{file}"), &self.binary)).chain(links).collect()
     }
 
     /// The manual and the completions, in `share`, where most programs look for them.
-    pub(crate) fn shared(&self) -> Vec<Entry<'_>> {
+    pub(crate) fn shared(&self) -> Vec<ArchiveEntry<'_>> {
         let Completions { bash, zsh, fish } = &self.completions;
         let pages =
-            self.manual.iter().map(|(name, page)| Entry::file(format!("share/man/man1/{name}"), page));
+            self.manual.iter().map(|(name, page)| ArchiveEntry::file(format!("share/man/man1/{name}"), page));
         let completions = [
-            Entry::file("share/bash-completion/completions/fleet", bash),
-            Entry::file("share/zsh/site-functions/_fleet", zsh),
-            Entry::file("share/fish/vendor_completions.d/fleet.fish", fish),
+            ArchiveEntry::file("share/bash-completion/completions/fleet", bash),
+            ArchiveEntry::file("share/zsh/site-functions/_fleet", zsh),
+            ArchiveEntry::file("share/fish/vendor_completions.d/fleet.fish", fish),
         ];
         pages.chain(completions).collect()
     }

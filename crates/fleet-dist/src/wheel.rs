@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
-use crate::archive::{Entry, zip};
+use crate::archive::{ArchiveEntry, zip};
 use crate::release::DOCUMENTS;
 use crate::{DESCRIPTION, NAMES, Package, Release, VERSION};
 
@@ -20,19 +20,21 @@ impl Release {
         let version = version(VERSION);
         let (data, info) = (format!("codefleet-{version}.data"), format!("codefleet-{version}.dist-info"));
         let [file, links @ ..] = NAMES;
-        let mut entries = vec![Entry::program(format!("{data}/scripts/{file}"), &self.binary)];
-        entries
-            .extend(links.map(|name| Entry::program(format!("{data}/scripts/{name}"), LAUNCHER.as_bytes())));
+        let mut entries = vec![ArchiveEntry::program(format!("{data}/scripts/{file}"), &self.binary)];
+        entries.extend(
+            links.map(|name| ArchiveEntry::program(format!("{data}/scripts/{name}"), LAUNCHER.as_bytes())),
+        );
         entries.extend(self.shared().into_iter().map(|entry| entry.inside(&format!("{data}/data"))));
         let licenses = DOCUMENTS.into_iter().filter(|(name, _)| name.starts_with("LICENSE"));
         entries.extend(
-            licenses.map(|(name, text)| Entry::file(format!("{info}/licenses/{name}"), text.as_bytes())),
+            licenses
+                .map(|(name, text)| ArchiveEntry::file(format!("{info}/licenses/{name}"), text.as_bytes())),
         );
         let tags = self.platform().wheel_tags();
-        entries.push(Entry::file(format!("{info}/METADATA"), metadata(&version).into_bytes()));
-        entries.push(Entry::file(format!("{info}/WHEEL"), wheel_file(&tags).into_bytes()));
+        entries.push(ArchiveEntry::file(format!("{info}/METADATA"), metadata(&version).into_bytes()));
+        entries.push(ArchiveEntry::file(format!("{info}/WHEEL"), wheel_file(&tags).into_bytes()));
         let record = format!("{info}/RECORD");
-        entries.push(Entry::file(record.clone(), contents(&entries, &record).into_bytes()));
+        entries.push(ArchiveEntry::file(record.clone(), contents(&entries, &record).into_bytes()));
         let name = format!("codefleet-{version}-py3-none-{}.whl", tags.join("."));
         Ok(Package { name, bytes: zip(&entries, self.effort)? })
     }
@@ -53,8 +55,8 @@ fn wheel_file(tags: &[String]) -> String {
 }
 
 /// The list of files with their checksums; it has none itself.
-fn contents(entries: &[Entry<'_>], record: &str) -> String {
-    let line = |entry: &Entry<'_>| {
+fn contents(entries: &[ArchiveEntry<'_>], record: &str) -> String {
+    let line = |entry: &ArchiveEntry<'_>| {
         let bytes = entry.content.bytes();
         let checksum = URL_SAFE_NO_PAD.encode(Sha256::digest(bytes));
         format!("{},sha256={checksum},{}\n", entry.path, bytes.len())

@@ -3,28 +3,41 @@
 //! What an agent names in its request must come from its own task, or belong to its own repository, as the verb says. Lists,
 //! which name nothing, are narrowed by their verbs.
 
-use fleet_api::{Access, Asker, Subject, Verb};
+use fleet_api::{Access, Asker, Nature, Subject, Verb};
 use fleet_core::problem::{Code, Outcome, Problem};
 
-use crate::engine::Named;
+use crate::engine::NamedTasks;
 use crate::verbs::lineage;
 use crate::{Engine, verbs};
 
+/// What a verb says of itself.
+pub(crate) struct Rule {
+    verb: &'static str,
+    nature: Nature,
+    access: Access,
+}
+
+impl Rule {
+    pub(crate) const fn of<V: Verb>(_request: &V) -> Self {
+        Self { verb: V::ID, nature: V::NATURE, access: V::ACCESS }
+    }
+}
+
 /// Refuses what this caller may not ask. For an agent, names in the request are replaced by the ids that were checked.
-pub(crate) async fn judge<V: Verb>(engine: &Engine, request: &mut V) -> Outcome<()> {
+pub(crate) async fn judge(engine: &Engine, rule: Rule, subjects: Vec<Subject<'_>>) -> Outcome<()> {
     let asker = engine.caller()?.asker();
-    if !V::ACCESS.admits(asker, V::NATURE) {
-        return Err(refusal(asker, V::ID));
+    if !rule.access.admits(asker, rule.nature) {
+        return Err(refusal(asker, rule.verb));
     }
     if asker != Asker::Agent {
         return Ok(());
     }
-    // What an agent says of its own run it may say from anywhere.
-    if V::ACCESS != Access::Agents {
+    // An agent may report about its own run from anywhere.
+    if rule.access != Access::Agents {
         lineage::check_place(engine)?;
     }
-    for subject in request.subjects() {
-        check(engine, V::ACCESS, subject).await?;
+    for subject in subjects {
+        check(engine, rule.access, subject).await?;
     }
     Ok(())
 }
@@ -42,8 +55,8 @@ fn refusal(asker: Asker, verb: &str) -> Problem {
 
 async fn check(engine: &Engine, access: Access, subject: Subject<'_>) -> Outcome<()> {
     match subject {
-        Subject::Task(typed) => match Named::parse(engine, typed).await? {
-            Named::One(task) => {
+        Subject::Task(typed) => match NamedTasks::parse(engine, typed).await? {
+            NamedTasks::One(task) => {
                 match access {
                     Access::Project => lineage::check_project(engine, task).await?,
                     _ => lineage::check(engine, task).await?,
@@ -51,8 +64,8 @@ async fn check(engine: &Engine, access: Access, subject: Subject<'_>) -> Outcome
                 *typed = task.to_string();
             }
             // Verbs that take several tasks narrow these; the others refuse them.
-            Named::Batch(batch) => *typed = batch.to_string(),
-            Named::Pattern(_) => {}
+            NamedTasks::Batch(batch) => *typed = batch.to_string(),
+            NamedTasks::Pattern(_) => {}
         },
         Subject::Neighbour(typed) => {
             let task = engine.task_id(typed).await?;

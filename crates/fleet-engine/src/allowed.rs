@@ -42,7 +42,7 @@ mod tests {
     use fleet_testkit::repo::Repo;
 
     use super::*;
-    use crate::Start;
+    use crate::EngineStart;
     use crate::environment::Environment;
 
     fn verdict(directory: &Path, home: &Path, allowed: &str) -> Outcome<()> {
@@ -53,7 +53,7 @@ mod tests {
             ("FLEET_ALLOWED_REPOS", allowed),
         ];
         let environment = Environment::from_pairs(pairs).with_current_directory(directory);
-        check(&Engine::new(Start { environment, directory: None, flags: Vec::new() }).unwrap())
+        check(&Engine::new(EngineStart { environment, directory: None, flags: Vec::new() }).unwrap())
     }
 
     #[test]

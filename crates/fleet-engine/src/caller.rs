@@ -16,14 +16,14 @@ pub enum Caller {
     /// A person, or a program that works for one.
     Person,
     /// The agent of a run, or something that it started.
-    Agent(Agent),
+    Agent(CallingAgent),
     /// May only read.
     Viewer,
     Runner,
 }
 
 #[derive(Debug, Clone)]
-pub struct Agent {
+pub struct CallingAgent {
     pub run: RunId,
     pub task: TaskId,
     pub project: Project,
@@ -39,7 +39,7 @@ impl Caller {
         }
     }
 
-    pub const fn agent(&self) -> Option<&Agent> {
+    pub const fn agent(&self) -> Option<&CallingAgent> {
         match self {
             Self::Agent(agent) => Some(agent),
             Self::Person | Self::Viewer | Self::Runner => None,
@@ -67,5 +67,5 @@ pub(crate) fn who(engine: &Engine) -> Outcome<String> {
 
 /// Whether an agent asks, or a process that is inside a run.
 pub(crate) fn is_inside_a_run(engine: &Engine) -> Outcome<bool> {
-    Ok(engine.whereabouts().is_inside() || engine.caller()?.run().is_some())
+    Ok(engine.position().is_inside() || engine.caller()?.run().is_some())
 }

@@ -28,12 +28,12 @@ pub(crate) struct CancelRequest {
     pub(crate) otherwise: &'static str,
     /// How long to wait for runs to end; `None` for as long as a keeper that is well may take.
     pub(crate) patience: Option<Duration>,
-    pub(crate) until: Until,
+    pub(crate) until: StopUntil,
 }
 
 /// What a caller that stops a run waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Until {
+pub(crate) enum StopUntil {
     /// Nothing of the run is left but its branch and its folder.
     Tidy,
     /// Its agent is gone and its work is saved. What is tidy within a moment is waited for all the same: that is
@@ -42,7 +42,7 @@ pub(crate) enum Until {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum StoppedTask {
     /// It had no run and was cancelled.
     Cancelled,
     Stopped,
@@ -58,7 +58,7 @@ pub(crate) struct CancelledTask {
     pub(crate) task: TaskId,
     /// The run that was at work.
     pub(crate) run: Option<RunId>,
-    pub(crate) fate: Fate,
+    pub(crate) fate: StoppedTask,
 }
 
 /// Beyond the time that an agent gets to end by itself: for snapshots of large trees, and busy machines.
@@ -83,7 +83,11 @@ pub(crate) async fn cancel_all(
     let running = tasks.iter().zip(&cancelled).filter(|(_, done)| done.is_none()).map(|(id, _)| *id);
     let mut all = cancel(engine, &running.collect::<Vec<_>>(), request).await?;
     let done = cancelled.into_iter().flatten();
-    all.extend(done.map(|task: Task| CancelledTask { task: task.id, run: None, fate: Fate::Cancelled }));
+    all.extend(done.map(|task: Task| CancelledTask {
+        task: task.id,
+        run: None,
+        fate: StoppedTask::Cancelled,
+    }));
     Ok(all)
 }
 
@@ -105,13 +109,14 @@ pub(crate) async fn cancel(
         let going_on = stop_runs(engine, &runs, request).await?;
         for run in &runs {
             let fate = match going_on.get(&run.id) {
-                Some(why) => Fate::GoesOn(why.clone()),
+                Some(why) => StoppedTask::GoesOn(why.clone()),
                 None => ended(engine, run.id).await?,
             };
             fates.insert(run.task, CancelledTask { task: run.task, run: Some(run.id), fate });
         }
         // A run that ended in another way may have put its task back into the queue.
-        let again = |task: &TaskId| fates.get(task).is_none_or(|cancelled| cancelled.fate == Fate::Over);
+        let again =
+            |task: &TaskId| fates.get(task).is_none_or(|cancelled| cancelled.fate == StoppedTask::Over);
         open = running.into_iter().filter(again).collect();
         if open.is_empty() || round + 1 == MAX_ROUNDS {
             break;
@@ -120,7 +125,7 @@ pub(crate) async fn cancel(
     let unclear = |task: &TaskId| CancelledTask {
         task: *task,
         run: None,
-        fate: Fate::GoesOn("it starts again and again".to_owned()),
+        fate: StoppedTask::GoesOn("it starts again and again".to_owned()),
     };
     Ok(tasks.iter().map(|task| fates.remove(task).unwrap_or_else(|| unclear(task))).collect())
 }
@@ -153,8 +158,8 @@ async fn cancel_idle(
                 running.push(*id);
                 continue;
             }
-            Ok(Some(_)) => Fate::Cancelled,
-            Err(StoreError::Illegal { .. } | StoreError::TaskNotFound(_)) => Fate::Over,
+            Ok(Some(_)) => StoppedTask::Cancelled,
+            Err(StoreError::Illegal { .. } | StoreError::TaskNotFound(_)) => StoppedTask::Over,
             Err(error) => return Err(problems::store(error)),
         };
         let run = fates.get(id).and_then(|cancelled| cancelled.run);
@@ -181,12 +186,12 @@ async fn live_runs(engine: &Engine) -> Outcome<BTreeMap<RunId, Run>> {
     Ok(live.into_iter().map(|listed| (listed.run.id, listed.run)).collect())
 }
 
-async fn ended(engine: &Engine, run: RunId) -> Outcome<Fate> {
+async fn ended(engine: &Engine, run: RunId) -> Outcome<StoppedTask> {
     let state = engine.call(ops::GetRun { run }).await?.run.state();
     Ok(match state {
-        RunState::Cancelled => Fate::Stopped,
-        RunState::Finishing => Fate::Tidying,
-        _ => Fate::Over,
+        RunState::Cancelled => StoppedTask::Stopped,
+        RunState::Finishing => StoppedTask::Tidying,
+        _ => StoppedTask::Over,
     })
 }
 
@@ -215,7 +220,7 @@ async fn stop_runs(
         home: engine.home().clone(),
         reconciler: Reconciler::new(engine)?,
         nudged: BTreeSet::new(),
-        safe_from: (request.until == Until::Safe).then(|| clock::uptime() + TIDY_GRACE),
+        safe_from: (request.until == StopUntil::Safe).then(|| clock::uptime() + TIDY_GRACE),
     };
     let watch = engine.store().await?.watch().await.map_err(problems::store)?;
     let deadline = clock::uptime() + patience;
@@ -271,7 +276,7 @@ impl StopWatcher<'_> {
             // Only a keeper that told its name listens to nudges already.
             let keeper = live.and_then(|run| run.keeper.as_deref());
             if keeper.is_some() && self.nudged.insert(run.id) {
-                nudge(keeper);
+                wake_keeper(keeper);
             }
             if self.is_safe(run.id, live) {
                 return Ok(StopProgress::Ended);
@@ -312,7 +317,7 @@ impl StopWatcher<'_> {
 }
 
 /// Makes a keeper on this machine read its orders now instead of at its next renewal.
-pub(crate) fn nudge(keeper: Option<&str>) {
+pub(crate) fn wake_keeper(keeper: Option<&str>) {
     let keeper: Option<Identity> = keeper.and_then(|text| serde_json::from_str(text).ok());
     if let Some(keeper) = keeper {
         let _ = keeper.signal(Signal::USR1);

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::project::{LikelyProject, Project, RepositoryFacts};
-use fleet_host::git::{self, Oid};
+use fleet_host::git::{self, Oid, Repository};
 use fleet_store::ops::ProjectAt;
 use tokio::time::timeout;
 
@@ -20,8 +20,17 @@ const GIT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Whether the repository at the path of a project has the root commit of that project.
 pub(crate) async fn is_of(project: &Project) -> Outcome<bool> {
+    if has_root_at_hand(project) {
+        return Ok(true);
+    }
     let project = project.clone();
     blocking(move || has_root(&project)).await?
+}
+
+/// Whether that can be told from a file or two: a thread for the question would take longer than the answer.
+fn has_root_at_hand(project: &Project) -> bool {
+    let root = project.root.as_deref().and_then(|root| Oid::parse(root).ok());
+    root.is_some_and(|root| git::has_commit_at_hand(Path::new(&project.common_dir), &root))
 }
 
 /// The same, for callers that may block. That is unknown for a project without a root commit.
@@ -51,7 +60,10 @@ pub(crate) async fn repository_facts(common_dir: &str, likely: &[LikelyProject])
 /// Refuses a project whose tasks cannot be started here: its repository is gone or another one, agents may not work in it,
 /// or it brings commands that only users of other places agreed to.
 pub(crate) async fn check(engine: &Engine, at: &ProjectAt) -> Outcome<()> {
-    let (own, asked) = (engine.anew(), at.clone());
+    if is_seen_from(engine, &at.project) && has_root_at_hand(&at.project) {
+        return check_permission(engine, at);
+    }
+    let (own, asked) = (engine.reloaded(), at.clone());
     let checked = timeout(GIT_TIMEOUT, blocking(move || check_now(&own, &asked))).await;
     checked.map_err(|_| {
         let message = format!("{} cannot be read: the disk does not answer", at.project.common_dir);
@@ -68,11 +80,24 @@ fn check_now(engine: &Engine, at: &ProjectAt) -> Outcome<()> {
             "`fleet task add` in it makes it a new project; clone the other one to work on its tasks",
         ));
     }
+    check_permission(&there, at)
+}
+
+/// Whether the engine has found the repository of the project already, and its configuration.
+fn is_seen_from(engine: &Engine, project: &Project) -> bool {
+    let is_it = |repository: &Repository| {
+        repository.common_dir == Path::new(&project.common_dir)
+            && repository.work_tree.as_deref() == Some(checkout(project).as_path())
+    };
+    engine.repository().is_ok_and(is_it)
+}
+
+fn check_permission(there: &Engine, at: &ProjectAt) -> Outcome<()> {
     // A broken configuration is reported by the run that fails for it.
-    match allowed::check(&there) {
+    match allowed::check(there) {
         Err(problem) if problem.code == Code::RepositoryRefused => Err(problem),
         // Where no other place could do it, a run that fails says what to do.
-        _ if at.is_elsewhere => check_trust(&there, project),
+        _ if at.is_elsewhere => check_trust(there, &at.project),
         _ => Ok(()),
     }
 }

@@ -15,6 +15,7 @@ use fleet_core::id::{IdKind, IdMaker};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::time::Millis;
 use fleet_host::git::{self, DiscoverError, Repository, Surrounding};
+use fleet_host::trace;
 use fleet_store::{Op, Store, StoreUrl};
 use tokio::sync::OnceCell;
 
@@ -23,17 +24,17 @@ use crate::config::{Config, ConfigFile, Sources};
 use crate::door::Door;
 use crate::environment::Environment;
 use crate::home::Home;
-use crate::inside::{self, Whereabouts};
+use crate::inside::{self, Position};
 use crate::verbs::run_logs::OpenLogs;
-use crate::waiting::Changes;
+use crate::waiting::StoreChanges;
 use crate::{agents, clock, problems};
 
 pub(crate) use names::LONGEST_NAME;
-pub(crate) use selection::{Among, Named, branch_of};
+pub(crate) use selection::{NamedTasks, SelectionScope, branch_of};
 
 /// What a process is started with.
 #[derive(Debug, Clone)]
-pub struct Start {
+pub struct EngineStart {
     pub environment: Environment,
     /// The directory of the project; `None` is the current directory.
     pub directory: Option<PathBuf>,
@@ -43,7 +44,7 @@ pub struct Start {
 
 /// The verbs' common ground. Opens the store only when a verb needs it.
 pub struct Engine {
-    start: Start,
+    start: EngineStart,
     home: Home,
     repository: Result<Repository, DiscoverError>,
     config: OnceLock<Config>,
@@ -51,18 +52,18 @@ pub struct Engine {
     /// The caller that it acts for, if not the user of this process.
     caller: Option<Caller>,
     /// Shared: it is the same from every directory.
-    whereabouts: Arc<OnceLock<Whereabouts>>,
+    position: Arc<OnceLock<Position>>,
     /// Which home on which machine this is: looked up once, so that a network card that comes or goes changes nothing.
     place: Arc<OnceLock<String>>,
     store: Arc<OnceCell<Store>>,
-    changes: Arc<OnceCell<Changes>>,
+    changes: Arc<OnceCell<StoreChanges>>,
     open_logs: Arc<OpenLogs>,
     ids: Mutex<IdMaker>,
 }
 
 impl Engine {
     /// Looks around; reads no configuration yet, so that even a broken one can be shown and fixed.
-    pub fn new(mut start: Start) -> Outcome<Self> {
+    pub fn new(mut start: EngineStart) -> Outcome<Self> {
         let given = std::mem::take(&mut start.flags);
         start.flags = [start.environment.settings()?, given].concat();
         let environment = &start.environment;
@@ -83,7 +84,7 @@ impl Engine {
             config: OnceLock::new(),
             agents: OnceLock::new(),
             caller: None,
-            whereabouts: Arc::default(),
+            position: Arc::default(),
             place: Arc::default(),
             store: Arc::default(),
             changes: Arc::default(),
@@ -95,13 +96,13 @@ impl Engine {
     /// The same, seen from another directory, which must be in a repository. Shares the store.
     pub fn at(&self, directory: PathBuf) -> Outcome<Self> {
         let repository = find(&self.home, &directory).map_err(|error| problems::repository(&error))?;
-        let start = Start { directory: Some(directory), ..self.start.clone() };
+        let start = EngineStart { directory: Some(directory), ..self.start.clone() };
         Ok(self.seen_from(start, Ok(repository)))
     }
 
     /// The same without any project: only the user's own configuration counts.
     #[must_use]
-    pub fn nowhere(&self) -> Self {
+    pub fn without_project(&self) -> Self {
         let nothing = DiscoverError::NotARepository {
             start: self.home.root().into(),
             searched_to: self.home.root().into(),
@@ -124,10 +125,10 @@ impl Engine {
     }
 
     /// The same, with the settings read once more. Shares the store.
-    pub(crate) fn anew(&self) -> Self {
+    pub(crate) fn reloaded(&self) -> Self {
         match &self.repository {
             Ok(repository) => self.seen_from(self.start.clone(), Ok(repository.clone())),
-            Err(_) => self.nowhere(),
+            Err(_) => self.without_project(),
         }
     }
 
@@ -136,7 +137,7 @@ impl Engine {
         Self { caller: Some(caller), ..self }
     }
 
-    fn seen_from(&self, start: Start, repository: Result<Repository, DiscoverError>) -> Self {
+    fn seen_from(&self, start: EngineStart, repository: Result<Repository, DiscoverError>) -> Self {
         Self {
             start,
             home: self.home.clone(),
@@ -144,7 +145,7 @@ impl Engine {
             config: OnceLock::new(),
             agents: OnceLock::new(),
             caller: self.caller.clone(),
-            whereabouts: Arc::clone(&self.whereabouts),
+            position: Arc::clone(&self.position),
             place: Arc::clone(&self.place),
             store: Arc::clone(&self.store),
             changes: Arc::clone(&self.changes),
@@ -175,28 +176,28 @@ impl Engine {
     pub fn caller(&self) -> Outcome<&Caller> {
         match &self.caller {
             Some(caller) => Ok(caller),
-            None => self.whereabouts().check().map(|()| &Caller::Person),
+            None => self.position().check().map(|()| &Caller::Person),
         }
     }
 
     /// Whether this process is inside a run: then only verbs that are asked for are answered, by the keeper of the run.
     pub fn is_inside_a_run(&self) -> bool {
-        self.caller.is_none() && self.whereabouts().is_inside()
+        self.caller.is_none() && self.position().is_inside()
     }
 
     /// Refuses what only processes of people, and those of codefleet itself, may do: inside a run.
     pub fn check_outside(&self) -> Outcome<()> {
-        self.whereabouts().check()
+        self.position().check()
     }
 
     /// Whether this process is inside a run. Looked up once: the answer stays the same when a parent ends.
-    pub(crate) fn whereabouts(&self) -> &Whereabouts {
-        self.whereabouts.get_or_init(|| Whereabouts::look(&self.start.environment, &self.home))
+    pub(crate) fn position(&self) -> &Position {
+        self.position.get_or_init(|| Position::look(&self.start.environment, &self.home))
     }
 
     /// Who answers in place of this engine: inside a run its keeper.
     pub(crate) fn door(&self) -> Outcome<Option<Door>> {
-        let Whereabouts::Inside { door } = self.whereabouts() else { return Ok(None) };
+        let Position::Inside { door } = self.position() else { return Ok(None) };
         if self.caller.is_some() {
             return Ok(None);
         }
@@ -247,6 +248,7 @@ impl Engine {
         if let Some(config) = self.config.get() {
             return Ok(config);
         }
+        let _span = trace::span(|| "read the configuration".to_owned());
         let config = Config::load(&self.sources())?;
         Ok(self.config.get_or_init(|| config))
     }
@@ -304,10 +306,12 @@ impl Engine {
     }
 
     async fn open_store(&self) -> Outcome<Store> {
-        self.whereabouts().check()?;
+        self.position().check()?;
+        self.home.check_ours()?;
         let url = self.store_url()?;
+        let _span = trace::span(|| "open the store".to_owned());
         let store = Store::open(&url).await.map_err(problems::store)?;
-        self.whereabouts().check_store(&store).await?;
+        self.position().check_store(&store).await?;
         store.set_lease(self.config()?.runner().lease);
         clock::shared::follow(&store).await.map_err(problems::store)?;
         Ok(store)
@@ -331,7 +335,9 @@ impl Engine {
     }
 
     pub async fn call<O: Op>(&self, op: O) -> Outcome<O::Out> {
-        self.store().await?.call(op).await.map_err(problems::store)
+        let store = self.store().await?;
+        let _span = trace::span(|| format!("store: {}", short_name::<O>()));
+        store.call(op).await.map_err(problems::store)
     }
 
     /// The logs that are read page by page.
@@ -340,8 +346,8 @@ impl Engine {
     }
 
     /// Wakes waiters in this process when the store has changed.
-    pub(crate) async fn changes(&self) -> Outcome<Changes> {
-        self.changes.get_or_try_init(|| Changes::listen(self)).await.cloned()
+    pub(crate) async fn changes(&self) -> Outcome<StoreChanges> {
+        self.changes.get_or_try_init(|| StoreChanges::listen(self)).await.cloned()
     }
 
     /// Gives the newest events their numbers, unless very many are without: for verbs that show those of one task or
@@ -366,6 +372,13 @@ impl Engine {
         let mut ids = self.ids.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(ids.next(clock::now(), entropy))
     }
+}
+
+/// The name of an operation, such as `ListRuns`.
+fn short_name<O>() -> &'static str {
+    let name = std::any::type_name::<O>();
+    let end = name.find('<').unwrap_or(name.len());
+    name[..end].rsplit("::").next().unwrap_or(name)
 }
 
 /// The repository that a directory belongs to. A workspace belongs to the user's, whatever its agent has made of the

@@ -106,7 +106,7 @@ impl Environment {
     /// All of it, for our own processes, with the settings of the command line. What says in which run we are stays here:
     /// a keeper that carried another run's name would end with that run.
     pub fn for_children(&self, settings: &[String]) -> Vec<(OsString, OsString)> {
-        let left_out = ["FLEET_RUN", "FLEET_DOOR", "FLEET_TASK", SETTINGS];
+        let left_out = ["FLEET_RUN", "FLEET_DOOR", "FLEET_TASK", "AI_FLEET_DEBUG", SETTINGS];
         let ours = self.variables.iter().filter(|(name, _)| !left_out.contains(&name.as_str()));
         let ours = ours.map(|(name, value)| (OsString::from(name), value.clone()));
         let settings = (!settings.is_empty()).then(|| serde_json::json!(settings).to_string());

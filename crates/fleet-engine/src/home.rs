@@ -8,8 +8,9 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use fleet_core::id::RunId;
+use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::project::Project;
-use fleet_host::git::{Area, Keep, Repository};
+use fleet_host::git::{Area, KeepFiles, Repository};
 use sha2::{Digest as _, Sha256};
 
 use crate::config::Config;
@@ -22,6 +23,11 @@ macro_rules! paths {
         })+
     };
 }
+
+/// The configuration of the other program of this name, which is in every home of it.
+pub(crate) const OTHER_CONFIG: &str = "runtime.toml";
+/// What is in a home of ours as soon as anything was done with it.
+const OURS: [&str; 5] = ["config.toml", "fleet.db", "vaults", "runs", "live"];
 
 #[derive(Debug, Clone)]
 pub struct Home {
@@ -89,7 +95,7 @@ impl Home {
             dir: self.worktrees(project),
             trash: self.trash(),
             pool: wish.pool,
-            keep: if wish.keep_ignored { Keep::Ignored } else { Keep::Nothing },
+            keep: if wish.keep_ignored { KeepFiles::Ignored } else { KeepFiles::Nothing },
         }
     }
 
@@ -109,6 +115,19 @@ impl Home {
 
     pub fn live_run(&self, run: RunId) -> PathBuf {
         self.live().join(run.to_string())
+    }
+
+    /// Refuses a folder that another program of the name `fleet` uses, and this one never has. Both write a configuration
+    /// and a queue, and neither would understand the other's.
+    pub fn check_ours(&self) -> Outcome<()> {
+        let has = |name: &&str| self.root.join(name).symlink_metadata().is_ok();
+        if !has(&OTHER_CONFIG) || OURS.iter().any(has) {
+            return Ok(());
+        }
+        let message = format!("{} is the home of another program called `fleet`", self.root.display());
+        Err(Problem::new(Code::ForeignHome, message)
+            .hint("`fleet init --migrate` takes over its settings and tasks, with a backup of each")
+            .hint("`FLEET_HOME=~/.codefleet` keeps the two apart"))
     }
 
     /// Which home on which machine this is.

@@ -19,7 +19,7 @@ use crate::home::Home;
 use crate::{door, problems};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Whereabouts {
+pub(crate) enum Position {
     Outside,
     /// Inside a run: everything is asked through its door, if that can be found.
     Inside {
@@ -33,7 +33,7 @@ pub(crate) enum Whereabouts {
     },
 }
 
-impl Whereabouts {
+impl Position {
     pub(crate) fn look(environment: &Environment, home: &Home) -> Self {
         if let Some(door) = environment.get_os("FLEET_DOOR") {
             return Self::Inside { door: Some(door.into()) };
@@ -43,7 +43,7 @@ impl Whereabouts {
         let run = run_of_keeper(home, &above).or_else(|| marked(&above));
         match run {
             // Mostly there is no need to read the marks of all runs.
-            None if !claims && !process::sees_all() && is_hidden(home) => Self::Hidden,
+            None if !claims && !above.sees_all() && is_hidden(home) => Self::Hidden,
             None if !claims => Self::Outside,
             // Agents are not told where the fleet is: one that says so means one of its own.
             Some(run) if !claims && environment.names_home() && !home.run(run).dir().exists() => {
@@ -51,7 +51,7 @@ impl Whereabouts {
             }
             _ => {
                 let found = run.and_then(|run| door::find(home, run));
-                Self::Inside { door: found.or_else(|| above.carried("FLEET_DOOR").map(PathBuf::from)) }
+                Self::Inside { door: found.or_else(|| above.variable("FLEET_DOOR").map(PathBuf::from)) }
             }
         }
     }
@@ -97,7 +97,7 @@ impl Whereabouts {
 /// environment there gets that answer. Elsewhere it is a problem.
 pub(crate) fn without_home(environment: &Environment, problem: Problem) -> Outcome<PathBuf> {
     let nowhere = PathBuf::from("/dev/null");
-    let is_inside = Whereabouts::look(environment, &Home::new(&nowhere)).is_inside();
+    let is_inside = Position::look(environment, &Home::new(&nowhere)).is_inside();
     if is_inside { Ok(nowhere) } else { Err(problem) }
 }
 
@@ -131,7 +131,8 @@ fn keepers(home: &Home) -> impl Iterator<Item = (RunId, Identity)> {
 
 fn run_of_keeper(home: &Home, above: &Ancestors) -> Option<RunId> {
     // Each keeper was started with the name of its run; without one above there is no need to read the marks of all runs.
-    if !above.may_have_argument(|argument| argument.parse::<RunId>().is_ok()) {
+    let is_empty = fs::read_dir(home.live()).map_or(true, |mut marks| marks.next().is_none());
+    if is_empty || !above.may_have_argument(|argument| argument.parse::<RunId>().is_ok()) {
         return None;
     }
     let above = keepers(home).filter_map(|(run, keeper)| Some((above.distance(&keeper)?, run)));
@@ -140,7 +141,7 @@ fn run_of_keeper(home: &Home, above: &Ancestors) -> Option<RunId> {
 
 /// The run in whose control group this is, or that a process above carries the mark of.
 fn marked(above: &Ancestors) -> Option<RunId> {
-    Group::run_of_this_process().or_else(|| above.carried("FLEET_RUN"))?.parse().ok()
+    Group::run_of_this_process().or_else(|| above.variable("FLEET_RUN"))?.parse().ok()
 }
 
 #[cfg(test)]
@@ -150,8 +151,8 @@ mod tests {
 
     use super::*;
 
-    fn look(home: &Home, pairs: &[(&str, &str)]) -> Whereabouts {
-        Whereabouts::look(&Environment::from_pairs(pairs.iter().copied()), home)
+    fn look(home: &Home, pairs: &[(&str, &str)]) -> Position {
+        Position::look(&Environment::from_pairs(pairs.iter().copied()), home)
     }
 
     #[test]
@@ -163,14 +164,14 @@ mod tests {
         let lock = Exclusive::try_acquire(&home.live_run(run)).unwrap().unwrap();
         let me = Identity::current();
         lock.write(&serde_json::to_vec(&me).unwrap()).unwrap();
-        assert_eq!(look(&home, &[("HOME", "/x")]), Whereabouts::Outside);
+        assert_eq!(look(&home, &[("HOME", "/x")]), Position::Outside);
         assert!(!is_hidden(&home), "one that is in sight is not above");
         let first = Identity::of(1).map_or(0, |first| first.start);
         let Some(start) = first.checked_sub(1) else { return };
         let unseen = Identity { start, ..me };
         lock.write(&serde_json::to_vec(&unseen).unwrap()).unwrap();
         assert!(is_hidden(&home));
-        assert_eq!(Whereabouts::Hidden.check().unwrap_err().code, Code::NotYours);
+        assert_eq!(Position::Hidden.check().unwrap_err().code, Code::NotYours);
         drop(lock);
         assert!(!is_hidden(&home), "its keeper is gone");
     }
@@ -182,7 +183,7 @@ mod tests {
         let run: RunId = IdMaker::default().next(Millis(1), 2);
         assert!(!look(&home, &[("FLEET_HOME", "/x")]).is_inside());
         let door = Some("/d".into());
-        assert_eq!(look(&home, &[("FLEET_DOOR", "/d")]), Whereabouts::Inside { door });
+        assert_eq!(look(&home, &[("FLEET_DOOR", "/d")]), Position::Inside { door });
         let problem = || Problem::new(Code::ConfigInvalid, "HOME is not set");
         let without =
             |pairs: &[(&str, &str)]| without_home(&Environment::from_pairs(pairs.iter().copied()), problem());
@@ -190,7 +191,7 @@ mod tests {
         assert!(without(&[("FLEET_RUN", "r1")]).is_ok(), "the run counts before the home");
         for claim in ["nonsense", &run.to_string()] {
             let found = look(&home, &[("FLEET_RUN", claim)]);
-            assert_eq!(found, Whereabouts::Inside { door: None }, "{claim}");
+            assert_eq!(found, Position::Inside { door: None }, "{claim}");
             assert_eq!(found.check().unwrap_err().code, Code::NotYours);
         }
     }

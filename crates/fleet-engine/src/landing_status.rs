@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use fleet_core::tidy::Landed;
-use fleet_host::git::{self, Branch, GitError, Landing, Oid};
+use fleet_host::git::{self, Branch, GitError, LandingTarget, Oid};
 
 /// Branches, and the places where work lands.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ pub(crate) struct LandingStatus {
     /// Those that were asked about and are there, by name.
     pub(crate) branches: BTreeMap<String, Branch>,
     /// The current commit of the main checkout first, then the main branches that are somewhere else.
-    pub(crate) landings: Vec<Landing>,
+    pub(crate) landings: Vec<LandingTarget>,
     missing: BTreeSet<Oid>,
 }
 

@@ -46,12 +46,15 @@ mod waiting;
 mod window;
 mod workflow_file;
 
-pub use engine::{Engine, Start};
+/// The life of a process. Boxed, so that it is compiled here and not again in the crate that waits for it.
+pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + 'a>>;
+
+pub use engine::{Engine, EngineStart};
 pub use service::Service;
 
 use fleet_core::problem::{Code, Outcome, Problem};
 
-/// Makes this process the leader of a session of its own: no terminal's Ctrl-C or end reaches it.
+/// Makes this process the leader of its own session: no terminal's Ctrl-C or end reaches it.
 pub fn detach() -> std::io::Result<()> {
     fleet_host::process::new_session()
 }
@@ -79,6 +82,19 @@ pub fn edit_file(editor: &str, file: &std::path::Path) -> Outcome<()> {
 }
 
 pub use fleet_host::terminal::{Keys, start_pager};
+
+/// Shows each step of this process with its time, on standard error.
+pub fn show_steps() {
+    fleet_host::trace::switch_on();
+}
+
+/// Runs the program that installs a newer version and waits for it. It talks to the user directly.
+pub fn run_installer(command: &[String]) -> Outcome<()> {
+    fleet_host::editor::run(command).map_err(|error| {
+        let line = command.join(" ");
+        Problem::new(Code::Io, format!("`{line}` failed: {error}")).hint("run it yourself to see why")
+    })
+}
 
 /// Runs a person's shell in a folder and waits for it.
 pub fn run_shell(shell: &str, folder: &std::path::Path) -> Outcome<()> {

@@ -9,12 +9,12 @@ use fleet_core::id::RunId;
 use fleet_core::run::Run;
 use fleet_core::time::Millis;
 use fleet_host::plain;
-use fleet_host::process::{Identity, ProcessUsage, Processes, Tree};
+use fleet_host::process::{Identity, ProcessTree, ProcessUsage, Processes};
 
 use crate::clock;
 use crate::home::{Home, RunFolder};
-use fleet_api::verbs::run_list::Looked;
-use fleet_api::views::Load;
+use fleet_api::verbs::run_list::CpuSample;
+use fleet_api::views::RunLoad;
 
 /// The processor time of a run at one moment of [`clock::uptime`].
 #[derive(Debug, Clone, Copy)]
@@ -24,7 +24,7 @@ struct Sample {
 }
 
 impl Sample {
-    fn before(looked: &Looked, run: RunId) -> Option<Self> {
+    fn before(looked: &CpuSample, run: RunId) -> Option<Self> {
         let cpu = Duration::from_millis(*looked.cpu_millis.get(&run)?);
         Some(Self { cpu, at: Duration::from_millis(looked.at_millis) })
     }
@@ -32,9 +32,9 @@ impl Sample {
 
 /// What each of these runs uses now, compared with the look before, and what to compare the next look with. Those that are
 /// not at work here are left out.
-pub(crate) fn look(home: &Home, runs: &[Run], before: &Looked) -> (HashMap<RunId, Load>, Looked) {
+pub(crate) fn look(home: &Home, runs: &[Run], before: &CpuSample) -> (HashMap<RunId, RunLoad>, CpuSample) {
     let mut loads = HashMap::new();
-    let mut looked = Looked { at_millis: millis(clock::uptime()), ..Looked::default() };
+    let mut looked = CpuSample { at_millis: millis(clock::uptime()), ..CpuSample::default() };
     let place = home.place().ok();
     let is_here = |run: &&Run| run.state.is_live() && Some(&run.place) == place.as_ref();
     let here: Vec<&Run> = runs.iter().filter(is_here).collect();
@@ -59,12 +59,12 @@ fn millis(span: Duration) -> u64 {
     u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }
 
-fn load(usage: Option<ProcessUsage>, samples: Option<(Sample, Sample)>, idle: Option<Duration>) -> Load {
+fn load(usage: Option<ProcessUsage>, samples: Option<(Sample, Sample)>, idle: Option<Duration>) -> RunLoad {
     let cpu_percent = usage.and_then(|usage| match samples {
         Some((before, now)) => percent(now.cpu.saturating_sub(before.cpu), now.at.saturating_sub(before.at)),
         None => percent(usage.cpu, usage.age?),
     });
-    Load {
+    RunLoad {
         processes: usage.map_or(0, |usage| usage.processes),
         cpu_percent,
         memory_bytes: usage.map_or(0, |usage| usage.rss_bytes),
@@ -81,12 +81,12 @@ fn percent(part: Duration, whole: Duration) -> Option<u64> {
 }
 
 /// The processes of a run: as its keeper wrote down, or those of the keeper while there is no agent yet.
-fn tree(run: &Run, folder: &RunFolder) -> Option<Tree> {
+fn tree(run: &Run, folder: &RunFolder) -> Option<ProcessTree> {
     let noted = plain::read(&folder.tree()).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
     noted.or_else(|| {
         let keeper: Identity = serde_json::from_str(run.keeper.as_deref()?).ok()?;
         let marker = ("FLEET_RUN".to_owned(), run.id.to_string());
-        Some(Tree { root: keeper.clone(), marker, keeper: Some(keeper), group: None })
+        Some(ProcessTree { root: keeper.clone(), marker, keeper: Some(keeper), group: None })
     })
 }
 

@@ -1,6 +1,6 @@
 //! The names of places.
 //!
-//! Owns the file `place` of a home: every place that the home has been at, each with a name of its own. A runner that
+//! Owns the file `place` of a home: every place that the home has been at, each with its own name. A runner that
 //! took the runs of another place for its own would find none of their processes, and end them: so machines that share
 //! a home over the network, clones of a machine and copies of a home all have different names.
 

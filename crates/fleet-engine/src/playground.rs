@@ -11,7 +11,7 @@ use fleet_core::problem::Outcome;
 use crate::environment::{Environment, PREFIX};
 use crate::home::make_private;
 use crate::verbs::runner_stop;
-use crate::{Engine, Start, clock, problems};
+use crate::{Engine, EngineStart, clock, problems};
 
 /// A folder with a repository and a home. Dropped before it was cleared or kept, it removes everything.
 pub struct Playground {
@@ -119,5 +119,5 @@ fn engine(outer: &Environment, home: PathBuf, repository: PathBuf) -> Outcome<En
     let own = [("FLEET_HOME", home.into_os_string()), ("FLEET_AUTOSTART", "false".into())];
     let variables = others.chain(own.map(|(name, value)| (name.to_owned(), value)));
     let environment = Environment::from_pairs(variables).with_current_directory(&repository);
-    Engine::new(Start { environment, directory: Some(repository), flags: Vec::new() })
+    Engine::new(EngineStart { environment, directory: Some(repository), flags: Vec::new() })
 }

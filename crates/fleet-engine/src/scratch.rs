@@ -15,19 +15,19 @@ use tempfile::TempDir;
 
 use crate::environment::Environment;
 use crate::verbs::task_add;
-use crate::{Engine, Start};
+use crate::{Engine, EngineStart};
 
-/// An engine with a home and a repository of its own, which end with it.
-pub(crate) struct Scratch {
+/// An engine with its own home and repository, which end with it.
+pub(crate) struct ScratchEngine {
     pub(crate) engine: Engine,
     _folders: (Repo, TempDir),
 }
 
-impl Scratch {
+impl ScratchEngine {
     pub(crate) fn new() -> Self {
         let (repo, home) = (Repo::init(), tempfile::tempdir().unwrap());
         let environment = Environment::from_pairs([("FLEET_HOME", home.path())]);
-        let start = Start { environment, directory: Some(repo.path().to_owned()), flags: Vec::new() };
+        let start = EngineStart { environment, directory: Some(repo.path().to_owned()), flags: Vec::new() };
         Self { engine: Engine::new(start).unwrap(), _folders: (repo, home) }
     }
 
@@ -44,7 +44,8 @@ pub(crate) fn engine_in(repo: &Repo, home: &Path) -> Engine {
     let variables =
         [("FLEET_HOME", home), ("HOME", home), ("FLEET_AUTOSTART", "false"), ("PATH", "/usr/bin:/bin")];
     let environment = Environment::from_pairs(variables).with_current_directory(repo.path());
-    Engine::new(Start { environment, directory: Some(repo.path().to_owned()), flags: Vec::new() }).unwrap()
+    Engine::new(EngineStart { environment, directory: Some(repo.path().to_owned()), flags: Vec::new() })
+        .unwrap()
 }
 
 /// A task with a run that was claimed.

@@ -12,7 +12,7 @@ pub struct Service(Engine);
 
 impl Service {
     pub fn new(engine: &Engine) -> Self {
-        Self(engine.nowhere())
+        Self(engine.without_project())
     }
 
     /// The directory that the process was started for. None inside a run: its keeper knows the project.
@@ -25,7 +25,7 @@ impl Client for Service {
     fn ask(&self, question: Question) -> Answering<'_> {
         Box::pin(async move {
             let at = question.at.map(|at| self.0.environment().expanded(&at)).transpose()?;
-            self.0.nowhere().ask(Question { at, ..question }).await
+            self.0.without_project().ask(Question { at, ..question }).await
         })
     }
 }

@@ -1,14 +1,14 @@
-//! Ending a process that does not come on.
+//! Ending a process that makes no progress.
 //!
 //! Owns the time limit on what a keeper, or its repair, does besides its agent. Reading a pipe without a writer, or a
-//! disk that does not answer, never ends, and blocks the code that would notice: so a thread of its own waits, and what
+//! disk that does not answer, never ends, and blocks the code that would notice: so a separate thread waits, and what
 //! it calls ends the process. Must never bound the work of an agent, which has limits of its own.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use fleet_host::process::{Identity, Tree};
+use fleet_host::process::{Identity, ProcessTree};
 
 /// The exit status of a process that was stuck: the same as that of a temporary failure in `sysexits.h`.
 pub(crate) const STUCK_EXIT_CODE: i32 = 75;
@@ -20,34 +20,35 @@ pub(crate) const LONGEST_STEP: Duration = Duration::from_mins(150);
 const KILL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// It mostly waits; at its end it reads the table of processes.
-const STACK: usize = 256 * 1024;
+const STACK_BYTES: usize = 256 * 1024;
 
 /// Watches over one step at a time, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Guard {
-    shared: Arc<Shared>,
+pub(crate) struct StuckGuard {
+    shared: Arc<GuardState>,
 }
 
 #[derive(Debug)]
-struct Shared {
-    step: Mutex<Step>,
+struct GuardState {
+    step: Mutex<WatchedStep>,
     changed: Condvar,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Step {
+enum WatchedStep {
     Bounded(Duration),
     /// Something else ends it.
     Unbounded,
     Over,
 }
 
-impl Guard {
+impl StuckGuard {
     /// `end` is called, once, when a step takes too long. Starts without a bound.
     pub(crate) fn new(end: impl FnOnce() + Send + 'static) -> std::io::Result<Self> {
-        let shared = Arc::new(Shared { step: Mutex::new(Step::Unbounded), changed: Condvar::new() });
+        let shared =
+            Arc::new(GuardState { step: Mutex::new(WatchedStep::Unbounded), changed: Condvar::new() });
         let watched = Arc::clone(&shared);
-        let thread = thread::Builder::new().name("stuck".to_owned()).stack_size(STACK);
+        let thread = thread::Builder::new().name("stuck".to_owned()).stack_size(STACK_BYTES);
         thread.spawn(move || {
             if watched.is_stuck() {
                 end();
@@ -61,7 +62,7 @@ impl Guard {
         Self::new(|| {
             let me = Identity::current();
             let marker = ("FLEET_STUCK".to_owned(), me.pid.to_string());
-            let tree = Tree { root: me.clone(), marker, keeper: Some(me), group: None };
+            let tree = ProcessTree { root: me.clone(), marker, keeper: Some(me), group: None };
             let _ = tree.kill_now(KILL_TIMEOUT, &mut || {});
             std::process::exit(STUCK_EXIT_CODE)
         })
@@ -69,27 +70,27 @@ impl Guard {
 
     /// From now on, something that may take this long.
     pub(crate) fn within(&self, bound: Duration) {
-        self.shared.change(Step::Bounded(bound));
+        self.shared.change(WatchedStep::Bounded(bound));
     }
 
     /// From now on, something that has bounds of its own.
     pub(crate) fn pause(&self) {
-        self.shared.change(Step::Unbounded);
+        self.shared.change(WatchedStep::Unbounded);
     }
 }
 
-impl Drop for Guard {
+impl Drop for StuckGuard {
     fn drop(&mut self) {
-        self.shared.change(Step::Over);
+        self.shared.change(WatchedStep::Over);
     }
 }
 
-impl Shared {
-    fn step(&self) -> MutexGuard<'_, Step> {
+impl GuardState {
+    fn step(&self) -> MutexGuard<'_, WatchedStep> {
         self.step.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn change(&self, step: Step) {
+    fn change(&self, step: WatchedStep) {
         *self.step() = step;
         self.changed.notify_all();
     }
@@ -99,14 +100,14 @@ impl Shared {
         let mut step = self.step();
         loop {
             match *step {
-                Step::Over => return false,
-                Step::Unbounded => {
+                WatchedStep::Over => return false,
+                WatchedStep::Unbounded => {
                     step = self.changed.wait(step).unwrap_or_else(PoisonError::into_inner);
                 }
-                Step::Bounded(bound) => {
+                WatchedStep::Bounded(bound) => {
                     let waited = self.changed.wait_timeout(step, bound);
                     let (next, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
-                    if timeout.timed_out() && matches!(*next, Step::Bounded(_)) {
+                    if timeout.timed_out() && matches!(*next, WatchedStep::Bounded(_)) {
                         return true;
                     }
                     step = next;
@@ -128,7 +129,7 @@ mod tests {
     #[test]
     fn only_a_step_that_takes_too_long_ends_the_process() {
         let (told, heard) = channel();
-        let guard = Guard::new(move || told.send(()).unwrap()).unwrap();
+        let guard = StuckGuard::new(move || told.send(()).unwrap()).unwrap();
         guard.within(MINUTE);
         guard.pause();
         assert_eq!(heard.recv_timeout(MOMENT * 5), Err(RecvTimeoutError::Timeout));
@@ -139,7 +140,7 @@ mod tests {
     #[test]
     fn whoever_is_through_in_time_is_left_alone() {
         let (told, heard) = channel::<()>();
-        let guard = Guard::new(move || told.send(()).unwrap()).unwrap();
+        let guard = StuckGuard::new(move || told.send(()).unwrap()).unwrap();
         guard.within(MINUTE);
         drop(guard);
         assert_eq!(heard.recv_timeout(MINUTE), Err(RecvTimeoutError::Disconnected), "its thread is gone");

@@ -5,13 +5,16 @@
 
 use std::pin::Pin;
 
+use fleet_api::verbs::init_migrate;
 use fleet_api::{Answering, Client, Question, Verb};
 use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_host::trace;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::access::{self, Rule};
 use crate::config::did_you_mean;
-use crate::{Engine, access, verbs};
+use crate::{Engine, verbs};
 
 #[cfg(test)]
 mod tests;
@@ -21,12 +24,12 @@ type Handler = for<'a> fn(&'a Engine, String) -> Pin<Box<dyn Future<Output = Out
 
 macro_rules! handlers {
     ($($name:ident),+) => {
-        const TABLE: &[(&str, Handler)] = &[$((
+        static TABLE: &[(&str, Handler)] = &[$((
             <fleet_api::verbs::$name::Request as Verb>::ID,
             |engine, json| {
                 Box::pin(async move {
                     let mut request: fleet_api::verbs::$name::Request = read(&json)?;
-                    access::judge(engine, &mut request).await?;
+                    access::judge(engine, Rule::of(&request), request.subjects()).await?;
                     write(&verbs::$name::run(engine, request).await?)
                 })
             },
@@ -44,6 +47,10 @@ impl Client for Engine {
                 return door.ask(question).await;
             }
             let handler = find(&question.verb)?;
+            if question.verb != <init_migrate::Request as Verb>::ID {
+                self.home().check_ours()?;
+            }
+            let _span = trace::span(|| question.verb.clone());
             match question.at {
                 None => handler(self, question.request).await,
                 Some(directory) => handler(&self.at(directory)?, question.request).await,

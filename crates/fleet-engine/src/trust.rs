@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
-use fleet_api::verbs::trust_show::{FileView, WishesView};
+use fleet_api::verbs::trust_show::{WishedFile, WishesView};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::project::Project;
 use fleet_core::text::escaped;
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::atomic_file::AtomicFile;
-use crate::config::{Config, Origin, Setting, Value};
+use crate::config::{Config, ConfigValue, Origin, Setting};
 use crate::keeper::checkout;
 use crate::problems;
 
@@ -34,10 +34,10 @@ pub(crate) use files::ProjectFile;
 /// Far more than a user agrees to; the oldest go first, and are asked about again.
 const MAX_CONSENTS: usize = 10_000;
 
-/// What prepares a workspace, which tasks can do without.
-const OF_SETUP: &[&str] = &["workspaces.copy", "workspaces.setup"];
+/// What prepares a workspace, and a task can do without.
+const OF_SETUP: &[&str] = &["workspaces.setup"];
 
-/// Enough for so many of the longest paths, and little enough to read.
+/// Enough for that many of the longest paths, and short enough to read.
 const LIMIT: u64 = 16 * 1024 * 1024;
 
 /// At most this many files are named in a message.
@@ -92,7 +92,7 @@ impl ProjectWishes {
                 if !items.is_empty() {
                     let origin = Origin::Project { path: file.display().to_string(), line: 1 };
                     let key = format!("stages.{}.{what}", stage.name);
-                    commands.push(Setting { key, value: Value::List(items), origin });
+                    commands.push(Setting { key, value: ConfigValue::List(items), origin });
                 }
             };
             list("checks", stage.checks.iter().map(words).collect());
@@ -102,7 +102,7 @@ impl ProjectWishes {
     }
 
     pub(crate) fn view(&self) -> WishesView {
-        let file = |ProjectFile { path, sha256 }: &ProjectFile| FileView {
+        let file = |ProjectFile { path, sha256 }: &ProjectFile| WishedFile {
             path: path.clone(),
             sha256: sha256.clone(),
         };
@@ -122,7 +122,7 @@ impl ProjectWishes {
         };
         self.commands.retain(is_shown);
         let is_seen =
-            |file: &ProjectFile, known: &FileView| known.path == file.path && known.sha256 == file.sha256;
+            |file: &ProjectFile, known: &WishedFile| known.path == file.path && known.sha256 == file.sha256;
         self.files.retain(|file| shown.files.iter().any(|known| is_seen(file, known)));
         self
     }
@@ -139,7 +139,7 @@ impl ProjectWishes {
     }
 
     pub(crate) fn is_trusted(&self, home: &Path) -> Outcome<bool> {
-        Trust::new(home).covers(self)
+        ConsentStore::new(home).covers(self)
     }
 
     /// The problem of a run that needs them.
@@ -172,12 +172,12 @@ impl ProjectWishes {
         self.fingerprint_of(&self.commands)
     }
 
-    /// A number for the project and these settings. Where a setting stands in the file does not count.
+    /// A number for the project and these settings. Where a setting is in the file does not count.
     fn fingerprint_of(&self, settings: &[Setting]) -> String {
         let mut parts = vec!["codefleet trust 1".to_owned(), self.project.clone()];
         for Setting { key, value, .. } in settings {
             let texts = match value {
-                Value::List(_) | Value::String(_) => value.texts().to_vec(),
+                ConfigValue::List(_) | ConfigValue::String(_) => value.texts().to_vec(),
                 other => vec![other.to_string()],
             };
             parts.extend([key.clone(), texts.len().to_string()]);
@@ -234,12 +234,12 @@ pub(crate) fn untrusted(home: &Path, config: &Config, project: &Project) -> Outc
     let checkout = checkout(project);
     let templates = below(&checkout, TEMPLATES).map_err(problems::at(&checkout))?;
     let asked = ProjectWishes::of(config, &project.common_dir).with_files(templates);
-    let asked = Trust::new(home).uncovered(&asked)?;
+    let asked = ConsentStore::new(home).uncovered(&asked)?;
     Ok(Some(asked).filter(|asked| !asked.is_empty()))
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Trust {
+pub(crate) struct ConsentStore {
     path: PathBuf,
 }
 
@@ -266,12 +266,12 @@ impl Consent {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Ledger {
+struct ConsentFile {
     version: u32,
     trusted: Vec<Consent>,
 }
 
-impl Trust {
+impl ConsentStore {
     pub(crate) fn new(home: &Path) -> Self {
         Self { path: home.join("trust.json") }
     }
@@ -344,16 +344,16 @@ impl Trust {
     }
 
     /// A file that cannot be understood is a problem, never no consent: the next grant would throw the rest away.
-    fn read(&self) -> Outcome<Ledger> {
+    fn read(&self) -> Outcome<ConsentFile> {
         let mut text = String::new();
         match plain::open(&self.path).and_then(|file| file.take(LIMIT).read_to_string(&mut text)) {
             Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Ok(Ledger { version: VERSION, trusted: Vec::new() });
+                return Ok(ConsentFile { version: VERSION, trusted: Vec::new() });
             }
             Err(error) => return Err(self.broken(&format!("cannot be read: {error}"))),
         }
-        match serde_json::from_str::<Ledger>(&text) {
+        match serde_json::from_str::<ConsentFile>(&text) {
             Ok(ledger) if ledger.version == VERSION => Ok(ledger),
             Ok(_) => Err(self.broken("was written by a newer codefleet")),
             Err(error) => Err(self.broken(&format!("is damaged: {error}"))),

@@ -22,9 +22,9 @@ const MAX_SECONDS: u32 = 24 * 60 * 60;
 
 /// Wakes all waiters of this process when the store has changed, and now and then in any case.
 #[derive(Clone)]
-pub(crate) struct Changes(Receiver<()>);
+pub(crate) struct StoreChanges(Receiver<()>);
 
-impl Changes {
+impl StoreChanges {
     pub(crate) async fn listen(engine: &Engine) -> Outcome<Self> {
         let watch = engine.store().await?.watch().await.map_err(problems::store)?;
         let (sender, receiver) = channel(());
@@ -45,7 +45,7 @@ async fn ring(watch: Watch, bell: Sender<()>) {
 
 /// A caller that looks again and again until there is something new.
 pub(crate) struct Waiting {
-    changes: Option<(Changes, Instant)>,
+    changes: Option<(StoreChanges, Instant)>,
 }
 
 impl Waiting {
@@ -77,7 +77,7 @@ impl Waiting {
     }
 
     /// Waits until the store has changed, or until the time is over.
-    pub(crate) async fn rings(&mut self) {
+    pub(crate) async fn store_change(&mut self) {
         let Some((changes, until)) = &mut self.changes else { return };
         let _ = tokio::time::timeout_at(*until, changes.0.changed()).await;
     }

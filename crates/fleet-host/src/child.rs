@@ -13,13 +13,18 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process_group};
 
+use crate::stop_flag::StopFlag;
+
 /// How much of the end of the diagnostics is kept.
 const KEPT_STDERR: usize = 4096;
 
 const CHUNK: usize = 64 * 1024;
 
+/// How often a flag is looked at.
+const FLAG_INTERVAL: Duration = Duration::from_millis(50);
+
 #[derive(Debug)]
-pub(crate) struct Ended {
+pub(crate) struct ExitedChild {
     pub(crate) status: ExitStatus,
     /// The end of what it wrote to standard error, without surrounding space.
     pub(crate) stderr: String,
@@ -29,23 +34,41 @@ pub(crate) struct Ended {
 #[derive(Debug)]
 pub(crate) enum Stopped<E> {
     Deadline,
+    /// The flag was set.
+    Flag,
     /// Its pipes could not be read, or it could not be waited for.
     Io(io::Error),
     /// The receiver of the output refused.
     Sink(E),
 }
 
-/// Reads a child, started in a process group of its own, to its end. Every piece of output goes to `sink`.
+/// Reads a child, started in its own process group, to its end. Every piece of output goes to `sink`.
 pub(crate) fn read_to_end_of<E>(
-    mut child: Child,
+    child: Child,
     patience: Duration,
     sink: &mut dyn FnMut(&[u8]) -> Result<(), E>,
-) -> Result<Ended, Stopped<E>> {
-    let deadline = now() + patience;
+) -> Result<ExitedChild, Stopped<E>> {
+    read_until(child, Until { patience, flag: None }, sink)
+}
+
+/// What ends a child early.
+#[derive(Clone, Copy)]
+pub(crate) struct Until<'a> {
+    pub(crate) patience: Duration,
+    pub(crate) flag: Option<&'a StopFlag>,
+}
+
+/// The same, with a flag that ends it.
+pub(crate) fn read_until<E>(
+    mut child: Child,
+    until: Until<'_>,
+    sink: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+) -> Result<ExitedChild, Stopped<E>> {
+    let bound = Bound { deadline: now() + until.patience, flag: until.flag };
     let mut pipes = Pipes { stdout: child.stdout.take(), stderr: child.stderr.take(), tail: Vec::new() };
-    let ended = pipes.drain(deadline, sink).and_then(|()| wait(&mut child, deadline));
+    let ended = pipes.drain(&bound, sink).and_then(|()| wait(&mut child, &bound));
     match ended {
-        Ok(status) => Ok(Ended { status, stderr: shown(&pipes.tail) }),
+        Ok(status) => Ok(ExitedChild { status, stderr: shown(&pipes.tail) }),
         Err(stopped) => {
             // The child has not been waited for, so its number cannot belong to another process by now.
             if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
@@ -54,6 +77,25 @@ pub(crate) fn read_to_end_of<E>(
             let _ = child.wait();
             Err(stopped)
         }
+    }
+}
+
+struct Bound<'a> {
+    deadline: Instant,
+    flag: Option<&'a StopFlag>,
+}
+
+impl Bound<'_> {
+    /// How long to wait before the next look.
+    fn left<E>(&self) -> Result<Duration, Stopped<E>> {
+        if self.flag.is_some_and(StopFlag::is_set) {
+            return Err(Stopped::Flag);
+        }
+        let left = self.deadline.saturating_duration_since(now());
+        if left.is_zero() {
+            return Err(Stopped::Deadline);
+        }
+        Ok(if self.flag.is_some() { left.min(FLAG_INTERVAL) } else { left })
     }
 }
 
@@ -66,12 +108,12 @@ struct Pipes {
 impl Pipes {
     fn drain<E>(
         &mut self,
-        deadline: Instant,
+        bound: &Bound<'_>,
         sink: &mut dyn FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), Stopped<E>> {
         let mut buffer = vec![0; CHUNK];
         while self.stdout.is_some() || self.stderr.is_some() {
-            let (out, err) = self.ready(deadline)?;
+            let (out, err) = self.ready(bound)?;
             if out && let Some(stdout) = &mut self.stdout {
                 match stdout.read(&mut buffer).map_err(Stopped::Io)? {
                     0 => self.stdout = None,
@@ -89,16 +131,14 @@ impl Pipes {
     }
 
     /// Waits until one of the pipes has something, or has ended.
-    fn ready<E>(&self, deadline: Instant) -> Result<(bool, bool), Stopped<E>> {
+    fn ready<E>(&self, bound: &Bound<'_>) -> Result<(bool, bool), Stopped<E>> {
         let mut fds = Vec::with_capacity(2);
         fds.extend(self.stdout.as_ref().map(|pipe| PollFd::from_borrowed_fd(pipe.as_fd(), PollFlags::IN)));
         fds.extend(self.stderr.as_ref().map(|pipe| PollFd::from_borrowed_fd(pipe.as_fd(), PollFlags::IN)));
-        let left = deadline.saturating_duration_since(now());
-        let timeout = Timespec::try_from(left).map_err(|_| Stopped::Deadline)?;
+        let timeout = Timespec::try_from(bound.left()?).map_err(|_| Stopped::Deadline)?;
         match poll(&mut fds, Some(&timeout)) {
-            Ok(0) => return Err(Stopped::Deadline),
+            Ok(0) | Err(rustix::io::Errno::INTR) => return Ok((false, false)),
             Ok(_) => {}
-            Err(rustix::io::Errno::INTR) => return Ok((false, false)),
             Err(errno) => return Err(Stopped::Io(errno.into())),
         }
         let mut answers = fds.iter().map(|fd| !fd.revents().is_empty());
@@ -109,16 +149,13 @@ impl Pipes {
 }
 
 /// Waits for a child whose pipes have ended, which is as good as over.
-fn wait<E>(child: &mut Child, deadline: Instant) -> Result<ExitStatus, Stopped<E>> {
+fn wait<E>(child: &mut Child, bound: &Bound<'_>) -> Result<ExitStatus, Stopped<E>> {
     let mut pause = Duration::from_micros(20);
     loop {
         if let Some(status) = child.try_wait().map_err(Stopped::Io)? {
             return Ok(status);
         }
-        if now() >= deadline {
-            return Err(Stopped::Deadline);
-        }
-        thread::sleep(pause);
+        thread::sleep(pause.min(bound.left()?));
         pause = (pause * 2).min(Duration::from_millis(20));
     }
 }
@@ -154,7 +191,7 @@ mod tests {
         command.process_group(0).spawn().unwrap()
     }
 
-    fn taken(script: &str, patience: Duration) -> (usize, Result<Ended, Stopped<()>>) {
+    fn taken(script: &str, patience: Duration) -> (usize, Result<ExitedChild, Stopped<()>>) {
         let mut bytes = 0;
         let ended = read_to_end_of(shell(script), patience, &mut |piece| {
             bytes += piece.len();
@@ -183,6 +220,20 @@ mod tests {
         assert!(matches!(ended, Err(Stopped::Deadline)));
         let (_, ended) = taken("exec >&- 2>&-; sleep 600", Duration::from_millis(50));
         assert!(matches!(ended, Err(Stopped::Deadline)));
+    }
+
+    #[test]
+    fn a_flag_ends_the_whole_group() {
+        for script in ["sleep 600 & sleep 600", "exec >&- 2>&-; sleep 600"] {
+            let flag = StopFlag::default();
+            let until = Until { patience: Duration::from_mins(10), flag: Some(&flag) };
+            let ended = thread::scope(|scope| {
+                let reading = scope.spawn(|| read_until(shell(script), until, &mut |_| Ok::<_, ()>(())));
+                flag.set();
+                reading.join().unwrap()
+            });
+            assert!(matches!(ended, Err(Stopped::Flag)), "{script}");
+        }
     }
 
     #[test]

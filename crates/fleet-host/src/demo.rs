@@ -68,7 +68,7 @@ pub fn leave_behind(args: &[&str], inheritance: Inheritance) -> io::Result<u32> 
     Ok(command.spawn()?.id())
 }
 
-/// Moves this process to a session and a process group of its own.
+/// Moves this process to its own session and process group.
 pub fn leave_session() -> io::Result<()> {
     nix::unistd::setsid()?;
     Ok(())

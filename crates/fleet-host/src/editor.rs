@@ -1,7 +1,7 @@
-//! A person's editor and shell.
+//! What a person uses at the terminal: editor, shell, installers.
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 
 /// Opens `file` in `editor` and waits until it is closed. The setting may carry arguments (`code --wait`); it is
 /// split at spaces and never goes through a shell.
@@ -9,7 +9,18 @@ use std::process::Command;
 pub fn edit(editor: &str, file: &Path) -> std::io::Result<()> {
     let mut words = editor.split_whitespace();
     let program = words.next().unwrap_or("vi");
-    let status = Command::new(program).args(words).arg(file).status()?;
+    succeeded(program, Command::new(program).args(words).arg(file).status()?)
+}
+
+/// Runs a program with its arguments, at the terminal, and waits for it. In the root folder: installers use what lies in
+/// the current one (`pip.py`, `rust-toolchain.toml`, `.npmrc`), which may be a repository.
+#[expect(clippy::disallowed_methods, reason = "this crate is the home of processes")]
+pub fn run(command: &[String]) -> std::io::Result<()> {
+    let (program, arguments) = command.split_first().ok_or(std::io::ErrorKind::InvalidInput)?;
+    succeeded(program, Command::new(program).args(arguments).current_dir("/").status()?)
+}
+
+fn succeeded(program: &str, status: ExitStatus) -> std::io::Result<()> {
     if status.success() {
         Ok(())
     } else {

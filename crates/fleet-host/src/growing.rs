@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags, open};
 
-use crate::lines::Lines;
+use crate::lines::LineSplitter;
 
 /// A longer line is left out: none that is read here is long.
 const LONGEST_LINE: usize = 64 * 1024;
@@ -40,19 +40,19 @@ pub fn find(dir: &Path, levels: usize, name_end: &str) -> Vec<PathBuf> {
 #[derive(Debug)]
 pub struct GrowingFile {
     path: PathBuf,
-    lines: Lines,
+    lines: LineSplitter,
 }
 
 impl GrowingFile {
     /// Reads all of it.
     pub fn whole(path: PathBuf) -> Self {
-        Self { path, lines: Lines::new(LONGEST_LINE) }
+        Self { path, lines: LineSplitter::new(LONGEST_LINE) }
     }
 
     /// Reads only what comes from now on.
     pub fn from_now(path: PathBuf) -> Self {
         let length = fs::symlink_metadata(&path).map_or(0, |metadata| metadata.len());
-        Self { path, lines: Lines::starting_at(LONGEST_LINE, length) }
+        Self { path, lines: LineSplitter::starting_at(LONGEST_LINE, length) }
     }
 
     /// The lines that ended since the last look. A file that cannot be read has none.

@@ -8,11 +8,11 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// Patterns are names, or beginnings of names with a `*` at the end.
-type Patterns = &'static [&'static str];
+type VariablePatterns = &'static [&'static str];
 
 /// Who and where one is, and what a person sets for git on purpose. What points git at one repository is not among them:
 /// a surrounding git, for instance one whose hook started us, leaves that behind.
-const ALWAYS: Patterns = &[
+const ALWAYS: VariablePatterns = &[
     "DYLD_LIBRARY_PATH",
     "EMAIL",
     "GIT_AUTHOR_EMAIL",
@@ -44,7 +44,7 @@ const ALWAYS: Patterns = &[
 ];
 
 /// How to reach a remote.
-const NETWORK: Patterns = &[
+const NETWORK: VariablePatterns = &[
     "ALL_PROXY",
     "CURL_CA_BUNDLE",
     "DBUS_SESSION_BUS_ADDRESS",
@@ -104,11 +104,11 @@ pub(crate) fn with_network() -> impl Iterator<Item = (OsString, OsString)> {
     clippy::disallowed_methods,
     reason = "this crate is the home of processes, and says what they inherit"
 )]
-fn passing(lists: &'static [Patterns]) -> impl Iterator<Item = (OsString, OsString)> {
+fn passing(lists: &'static [VariablePatterns]) -> impl Iterator<Item = (OsString, OsString)> {
     std::env::vars_os().filter(move |(name, _)| name.to_str().is_some_and(|name| is_in(lists, name)))
 }
 
-fn is_in(lists: &[Patterns], name: &str) -> bool {
+fn is_in(lists: &[VariablePatterns], name: &str) -> bool {
     lists.iter().flat_map(|list| list.iter()).any(|pattern| match pattern.strip_suffix('*') {
         Some(beginning) => name.starts_with(beginning),
         None => *pattern == name,

@@ -21,7 +21,7 @@ pub struct Line<'a> {
 }
 
 #[derive(Debug)]
-pub struct Lines {
+pub struct LineSplitter {
     max: usize,
     /// Where the unfinished line starts.
     start: u64,
@@ -31,7 +31,7 @@ pub struct Lines {
     held: Vec<u8>,
 }
 
-impl Lines {
+impl LineSplitter {
     /// Lines of up to `max` bytes of a stream that begins.
     pub fn new(max: usize) -> Self {
         Self::starting_at(max, 0)

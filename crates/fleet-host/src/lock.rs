@@ -76,7 +76,7 @@ impl Exclusive {
     }
 
     /// What was written, by this holder or by one before; its first 4 KiB.
-    pub fn said(&self) -> io::Result<Vec<u8>> {
+    pub fn content(&self) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; LONGEST_CONTENT];
         let mut length = 0;
         while let count @ 1.. = self.file.read_at(&mut bytes[length..], length as u64)? {

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use crate::kernel_file;
+
 pub fn name() -> String {
     let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
     name.split('.').next().filter(|name| !name.is_empty()).unwrap_or("localhost").to_owned()
@@ -25,11 +27,11 @@ pub fn id() -> String {
 pub fn network_cards() -> BTreeSet<String> {
     let cards = fs::read_dir("/sys/class/net").into_iter().flatten().flatten();
     let is_made_up = |card: &Path| {
-        let kind = fs::read_to_string(card.join("addr_assign_type"));
-        !card.join("device").exists() || kind.is_ok_and(|kind| kind.trim() != "0")
+        let kind = || kernel_file::read_text(card.join("addr_assign_type"));
+        !card.join("device").exists() || kind().is_ok_and(|kind| kind.trim() != "0")
     };
     let real = cards.map(|card| card.path()).filter(|card| !is_made_up(card));
-    let addresses = real.filter_map(|card| fs::read_to_string(card.join("address")).ok());
+    let addresses = real.filter_map(|card| kernel_file::read_text(card.join("address")).ok());
     addresses.map(|address| address.trim().to_owned()).filter(|address| !address.is_empty()).collect()
 }
 

@@ -12,7 +12,7 @@ use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_engine::{Engine, Service, server_token};
+use fleet_engine::{BoxFuture, Engine, Service, server_token};
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 
@@ -68,8 +68,12 @@ impl Http {
     }
 
     /// Serves until it is interrupted. Agents go on.
-    pub async fn serve(self, engine: &Engine) -> Outcome<()> {
-        let engine = Arc::new(engine.nowhere());
+    pub fn serve(self, engine: &Engine) -> BoxFuture<'_, Outcome<()>> {
+        Box::pin(self.run(engine))
+    }
+
+    async fn run(self, engine: &Engine) -> Outcome<()> {
+        let engine = Arc::new(engine.without_project());
         server_token::read(&engine)?;
         let server = Server::new(Service::new(&engine));
         let config = StreamableHttpServerConfig::default()

@@ -11,7 +11,7 @@ mod sessions;
 mod stdio;
 
 pub use http::{DEFAULT_ADDRESS, Http};
-pub use stdio::serve as serve_stdio;
+pub use stdio::serve_stdio;
 
 use fleet_core::problem::{Code, Problem};
 

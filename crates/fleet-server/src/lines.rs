@@ -24,46 +24,46 @@ pub(crate) const LONGEST_MESSAGE: usize = 4 * 1024 * 1024;
 const MAX_WAITING: usize = 256;
 
 /// A client at the other end of two pipes.
-pub(crate) struct Lines<I, O> {
+pub(crate) struct LineTransport<I, O> {
     input: BufReader<I>,
     /// The received part of a line. Kept here, because receiving may be cancelled in the middle of one.
     line: Vec<u8>,
     /// A line that is too long is read to its end and forgotten.
     skips: bool,
-    output: Arc<Output<O>>,
+    output: Arc<SharedOutput<O>>,
     closing: Closing,
 }
 
-struct Output<O> {
+struct SharedOutput<O> {
     pipe: Mutex<O>,
     waiting: watch::Sender<usize>,
 }
 
 /// An answer that waits to be read.
-struct Turn<O>(Arc<Output<O>>);
+struct PendingAnswer<O>(Arc<SharedOutput<O>>);
 
-impl<O> Turn<O> {
-    fn new(output: &Arc<Output<O>>) -> Self {
+impl<O> PendingAnswer<O> {
+    fn new(output: &Arc<SharedOutput<O>>) -> Self {
         output.waiting.send_modify(|waiting| *waiting += 1);
         Self(Arc::clone(output))
     }
 }
 
-impl<O> Drop for Turn<O> {
+impl<O> Drop for PendingAnswer<O> {
     fn drop(&mut self) {
         self.0.waiting.send_modify(|waiting| *waiting -= 1);
     }
 }
 
-enum Line {
+enum InputLine {
     Whole(Vec<u8>),
     TooLong,
 }
 
-impl<I: AsyncRead + Unpin, O> Lines<I, O> {
+impl<I: AsyncRead + Unpin, O> LineTransport<I, O> {
     /// `closing` is notified when the input ends: tools that wait for a client that is gone can stop.
     pub(crate) fn new(input: I, output: O, closing: Closing) -> Self {
-        let output = Output { pipe: Mutex::new(output), waiting: watch::Sender::new(0) };
+        let output = SharedOutput { pipe: Mutex::new(output), waiting: watch::Sender::new(0) };
         Self {
             input: BufReader::new(input),
             line: Vec::new(),
@@ -74,13 +74,13 @@ impl<I: AsyncRead + Unpin, O> Lines<I, O> {
     }
 
     /// The next line; none when there are no more.
-    async fn next(&mut self) -> Option<Line> {
+    async fn next(&mut self) -> Option<InputLine> {
         loop {
             let read = self.input.fill_buf().await.unwrap_or_default();
             if read.is_empty() {
                 self.closing.close();
                 let rest = std::mem::take(&mut self.line);
-                return (!rest.is_empty()).then_some(Line::Whole(rest));
+                return (!rest.is_empty()).then_some(InputLine::Whole(rest));
             }
             let end = read.iter().position(|byte| *byte == b'\n');
             let piece = &read[..end.unwrap_or(read.len())];
@@ -95,13 +95,13 @@ impl<I: AsyncRead + Unpin, O> Lines<I, O> {
             if end.is_some() {
                 let line = std::mem::take(&mut self.line);
                 let is_whole = !std::mem::take(&mut self.skips);
-                return Some(if is_whole { Line::Whole(line) } else { Line::TooLong });
+                return Some(if is_whole { InputLine::Whole(line) } else { InputLine::TooLong });
             }
         }
     }
 }
 
-impl<O> Output<O> {
+impl<O> SharedOutput<O> {
     /// Until the client has read enough of its answers.
     async fn until_read(&self) {
         // The sender is in our own hands, so that this cannot fail.
@@ -109,7 +109,7 @@ impl<O> Output<O> {
     }
 }
 
-impl<I, O> Transport<RoleServer> for Lines<I, O>
+impl<I, O> Transport<RoleServer> for LineTransport<I, O>
 where
     I: AsyncRead + Unpin + Send,
     O: AsyncWrite + Unpin + Send + 'static,
@@ -120,7 +120,7 @@ where
         &mut self,
         item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
-        let turn = Turn::new(&self.output);
+        let turn = PendingAnswer::new(&self.output);
         async move {
             let mut line = serde_json::to_vec(&item)?;
             line.push(b'\n');
@@ -134,12 +134,12 @@ where
         loop {
             self.output.until_read().await;
             let refused = match self.next().await? {
-                Line::Whole(line) if line.trim_ascii().is_empty() => continue,
-                Line::Whole(line) => match read(&line) {
+                InputLine::Whole(line) if line.trim_ascii().is_empty() => continue,
+                InputLine::Whole(line) => match read(&line) {
                     Ok(message) => return Some(message),
                     Err(refused) => *refused,
                 },
-                Line::TooLong => {
+                InputLine::TooLong => {
                     let most = LONGEST_MESSAGE / (1024 * 1024);
                     let why = format!("the message is longer than {most} MiB, and was not read");
                     JsonRpcError::new(None, ErrorData::new(ErrorCode::INVALID_REQUEST, why, None))

@@ -22,14 +22,14 @@ const MAX_SESSIONS: usize = 500;
 #[derive(Debug)]
 pub(crate) struct Sessions {
     manager: Arc<LocalSessionManager>,
-    recent: Mutex<Recent>,
+    recent: Mutex<RecentSessions>,
 }
 
 impl Sessions {
     pub(crate) fn new() -> Self {
         let mut manager = LocalSessionManager::default();
         manager.session_config.keep_alive = Some(IDLE_TIMEOUT);
-        Self { manager: Arc::new(manager), recent: Mutex::new(Recent::new(MAX_SESSIONS)) }
+        Self { manager: Arc::new(manager), recent: Mutex::new(RecentSessions::new(MAX_SESSIONS)) }
     }
 
     pub(crate) fn manager(&self) -> Arc<LocalSessionManager> {
@@ -58,12 +58,12 @@ impl Sessions {
 
 /// Sessions by when something was last heard of them, the longest ago first.
 #[derive(Debug)]
-struct Recent {
+struct RecentSessions {
     order: VecDeque<SessionId>,
     most: usize,
 }
 
-impl Recent {
+impl RecentSessions {
     fn new(most: usize) -> Self {
         Self { order: VecDeque::new(), most }
     }
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn the_one_that_was_silent_for_longest_goes() {
-        let mut recent = Recent::new(2);
+        let mut recent = RecentSessions::new(2);
         let mut heard = |id: &str| recent.note_request(id.into()).map(|gone| gone.to_string());
         assert_eq!([heard("a"), heard("b"), heard("a")], [None, None, None]);
         assert_eq!(heard("c").as_deref(), Some("b"));

@@ -2,21 +2,25 @@
 
 use fleet_core::problem::Outcome;
 use fleet_core::text::shortened;
-use fleet_engine::{Engine, Service};
+use fleet_engine::{BoxFuture, Engine, Service};
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::io::stdio_pipes;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::broken;
-use crate::lines::Lines;
+use crate::lines::LineTransport;
 use crate::mcp::Server;
 
 /// Serves until the input ends or it is interrupted. Agents go on: they never belong to this process.
-pub async fn serve(engine: &Engine) -> Outcome<()> {
+pub fn serve_stdio(engine: &Engine) -> BoxFuture<'_, Outcome<()>> {
+    Box::pin(serve(engine))
+}
+
+async fn serve(engine: &Engine) -> Outcome<()> {
     let server = Server::new(Service::new(engine));
     let (input, output) = stdio_pipes();
-    let client = Lines::new(input, output, server.closing());
+    let client = LineTransport::new(input, output, server.closing());
     let end = end_signal()?;
     tokio::pin!(end);
     let serving = server.clone().serve(client);

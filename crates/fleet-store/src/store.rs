@@ -17,13 +17,13 @@ use crate::{StoreError, StoreUrl, Watch};
 /// An open store. Cheap to clone; every clone shares connections.
 #[derive(Clone)]
 pub struct Store {
-    shared: Arc<Shared>,
+    shared: Arc<StoreShared>,
 }
 
-struct Shared {
+struct StoreShared {
     url: StoreUrl,
     /// Tried first, if there is one.
-    relay: Option<relay::Client>,
+    relay: Option<relay::RelayClient>,
     engine: OnceCell<Backend>,
     /// See [`Store::set_lease`].
     lease: OnceLock<Duration>,
@@ -49,7 +49,8 @@ impl Backend {
     }
 }
 
-type Answer<'a> = Pin<Box<dyn Future<Output = Result<AnyOut, StoreError>> + Send + 'a>>;
+/// Boxed, so that callers in other crates hold no copy of the engines' code.
+type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
 /// How long an operation waits for others before it says that the store is busy.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
@@ -71,27 +72,29 @@ impl Store {
     pub fn relayed(stream: UnixStream, url: &StoreUrl) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
         let stream = tokio::net::UnixStream::from_std(stream)?;
-        Ok(Self::closed(url, Some(relay::Client::new(stream, RELAY_TIMEOUT))))
+        Ok(Self::closed(url, Some(relay::RelayClient::new(stream, RELAY_TIMEOUT))))
     }
 
-    fn closed(url: &StoreUrl, relay: Option<relay::Client>) -> Self {
+    fn closed(url: &StoreUrl, relay: Option<relay::RelayClient>) -> Self {
         let (engine, lease) = (OnceCell::new(), OnceLock::new());
-        Self { shared: Arc::new(Shared { url: url.clone(), relay, engine, lease }) }
+        Self { shared: Arc::new(StoreShared { url: url.clone(), relay, engine, lease }) }
     }
 
-    async fn engine(&self) -> Result<&Backend, StoreError> {
-        let Shared { url, engine, lease, .. } = &*self.shared;
+    fn engine(&self) -> Answer<'_, &Backend> {
+        let StoreShared { url, engine, lease, .. } = &*self.shared;
         let open = async || Backend::open(url).await.inspect(|opened| opened.set_lease(lease.get().copied()));
-        engine.get_or_try_init(open).await
+        Box::pin(engine.get_or_try_init(open))
     }
 
     /// Runs the operations of the process at the other end until it ends: see [`Store::relayed`].
-    pub async fn serve(self, stream: UnixStream) {
-        let ready = stream.set_nonblocking(true).and_then(|()| tokio::net::UnixStream::from_std(stream));
-        // Otherwise the stream is closed, and the other side goes on by itself.
-        if let Ok(stream) = ready {
-            relay::serve(self, stream).await;
-        }
+    pub fn serve(self, stream: UnixStream) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(async {
+            let ready = stream.set_nonblocking(true).and_then(|()| tokio::net::UnixStream::from_std(stream));
+            // Otherwise the stream is closed, and the other side goes on by itself.
+            if let Ok(stream) = ready {
+                relay::serve(self, stream).await;
+            }
+        })
     }
 
     /// How long keepers and runners may be silent. One that is stopped for this long in the middle of a write is ended
@@ -116,8 +119,7 @@ impl Store {
         out_of::<O>(self.call_any(Box::new(op)).await?)
     }
 
-    /// Boxed, so that callers in other crates hold no copy of the engines' code.
-    pub(crate) fn call_any(&self, op: Box<dyn AnyOp>) -> Answer<'_> {
+    pub(crate) fn call_any(&self, op: Box<dyn AnyOp>) -> Answer<'_, AnyOut> {
         Box::pin(async move {
             if let Some(relay) = &self.shared.relay
                 && let Some(answer) = relay.ask(op.as_ref()).await
@@ -133,27 +135,33 @@ impl Store {
 
     /// Gives numbers to events that have none, a few thousand at most, so that the next reader of all events need not.
     /// Returns whether there may be more. On SQLite all have one.
-    pub async fn number_events(&self) -> Result<bool, StoreError> {
-        match self.engine().await? {
-            Backend::Sqlite(_) => Ok(false),
-            Backend::Postgres(postgres) => postgres.number_events().await,
-        }
+    pub fn number_events(&self) -> Answer<'_, bool> {
+        Box::pin(async move {
+            match self.engine().await? {
+                Backend::Sqlite(_) => Ok(false),
+                Backend::Postgres(postgres) => postgres.number_events().await,
+            }
+        })
     }
 
     /// Learns of changes made by any process, from now on.
-    pub async fn watch(&self) -> Result<Watch, StoreError> {
-        match self.engine().await? {
-            Backend::Sqlite(sqlite) => sqlite.watch(),
-            Backend::Postgres(postgres) => postgres.watch().await,
-        }
+    pub fn watch(&self) -> Answer<'_, Watch> {
+        Box::pin(async move {
+            match self.engine().await? {
+                Backend::Sqlite(sqlite) => sqlite.watch(),
+                Backend::Postgres(postgres) => postgres.watch().await,
+            }
+        })
     }
 
     /// A sentence for `fleet doctor`: engine, version, place.
-    pub async fn describe(&self) -> Result<String, StoreError> {
-        match self.engine().await? {
-            Backend::Sqlite(sqlite) => Ok(sqlite.describe()),
-            Backend::Postgres(postgres) => postgres.describe().await,
-        }
+    pub fn describe(&self) -> Answer<'_, String> {
+        Box::pin(async move {
+            match self.engine().await? {
+                Backend::Sqlite(sqlite) => Ok(sqlite.describe()),
+                Backend::Postgres(postgres) => postgres.describe().await,
+            }
+        })
     }
 
     /// Looks for damage; the findings are for people. Empty is good.

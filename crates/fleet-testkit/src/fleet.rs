@@ -173,7 +173,7 @@ fn surroundings(place: &Place) -> BTreeMap<OsString, OsString> {
     fixed.into_iter().map(|(name, value)| (name.into(), value.to_owned())).chain(path).collect()
 }
 
-/// Writes the input from a thread of its own: a command that prints much before it has read all would block
+/// Writes the input from its own thread: a command that prints much before it has read all would block
 /// for ever.
 fn feed(mut child: Child, input: &[u8]) -> std::process::Output {
     let pipe = child.stdin.take();

@@ -1,5 +1,6 @@
 //! Throw-away git repositories: real git, but none of the developer's configuration.
 
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
@@ -24,7 +25,7 @@ const NAME: &str = "Test Author";
 const EMAIL: &str = "test@example.com";
 const DATE: &str = "2026-01-01T00:00:00Z";
 
-/// A git repository in a directory of its own, removed on drop.
+/// A git repository in its own directory, removed on drop.
 #[derive(Debug)]
 pub struct Repo {
     dir: TempDir,
@@ -71,6 +72,18 @@ impl Repo {
         self.git(&["add", "--all"]);
         self.git(&["commit", "--quiet", "--allow-empty", "--message", message]);
         self.git(&["rev-parse", "HEAD"])
+    }
+
+    /// Commits a submodule whose server accepts connections and never answers.
+    pub fn add_hanging_submodule(&self) -> TcpListener {
+        let server = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let url = format!("git://{}/module", server.local_addr().expect("it has an address"));
+        self.write(".gitmodules", format!("[submodule \"m\"]\n\tpath = m\n\turl = {url}\n"));
+        let commit = self.git(&["rev-parse", "HEAD"]);
+        self.git(&["add", ".gitmodules"]);
+        self.git(&["update-index", "--add", "--cacheinfo", &format!("160000,{commit},m")]);
+        self.git(&["commit", "--quiet", "--message=module"]);
+        server
     }
 }
 

@@ -1,5 +1,6 @@
 //! The command line as a whole: global options; `commands` has the list of commands.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, ValueEnum};
@@ -44,6 +45,14 @@ impl Cli {
         names.iter().fold(all.help_template(template).override_usage("fleet [OPTIONS] <COMMAND>"), hidden)
     }
 
+    /// The command line with the one command that is typed first, or with none. All that it accepts, the whole accepts too.
+    pub(crate) fn with_first(arguments: &[OsString]) -> clap::Command {
+        let words = arguments.iter().skip(1).filter_map(|argument| argument.to_str());
+        let first = words.filter(|word| !word.starts_with('-')).find_map(Command::definition);
+        let alone = clap::Command::new("fleet").version(env!("CARGO_PKG_VERSION")).subcommand_required(true);
+        Global::augment_args(alone).subcommands(first)
+    }
+
     /// Everything that people are meant to type: completions would otherwise offer hidden commands too.
     pub(crate) fn shown() -> clap::Command {
         let all = Cli::command();
@@ -58,11 +67,26 @@ impl Cli {
 /// The commands that people type, by what they want to do.
 const GROUPS: [(&str, &[&str]); 8] = [
     ("Start", &["demo", "create", "fanout", "multi"]),
-    ("Look", &["list", "status", "show", "why", "logs", "diff", "open", "review", "conflicts", "events"]),
+    (
+        "Look",
+        &[
+            "list",
+            "status",
+            "show",
+            "why",
+            "logs",
+            "diff",
+            "open",
+            "review",
+            "compare",
+            "conflicts",
+            "events",
+        ],
+    ),
     ("Steer", &["prompt", "keep", "kill", "resume", "undo", "clean"]),
     ("Queue", &["task", "run", "start", "stop", "restart"]),
     ("Workflows", &["workflow"]),
-    ("Set up", &["agents", "config", "setup", "trust", "mcp", "doctor", "disk", "gc"]),
+    ("Set up", &["init", "agents", "config", "setup", "trust", "mcp", "doctor", "disk", "gc", "update"]),
     ("Help", &["explain", "verbs", "completions", "man", "help"]),
     ("For agents", &["done", "fail", "note", "progress"]),
 ];
@@ -89,14 +113,17 @@ pub(crate) struct Global {
     /// Do not send long output through a pager
     #[arg(long, global = true)]
     pub(crate) no_pager: bool,
+    /// Show each step and how long it takes, on standard error
+    #[arg(long, global = true)]
+    pub(crate) verbose: bool,
     /// Colour the output
     #[arg(long, global = true, value_name = "WHEN")]
-    pub(crate) color: Option<When>,
+    pub(crate) color: Option<ColorWhen>,
 }
 
 /// When to colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum When {
+pub(crate) enum ColorWhen {
     /// On a terminal, unless NO_COLOR is set
     Auto,
     /// Always
@@ -122,6 +149,19 @@ mod tests {
             .collect();
         shown.sort_unstable();
         assert_eq!(grouped, shown);
+    }
+
+    #[test]
+    fn a_command_alone_is_defined_as_among_all() {
+        let all = Cli::command();
+        for among_all in all.get_subcommands() {
+            let mut alone = Command::definition(among_all.get_name()).expect("every command has one");
+            assert_eq!(
+                alone.render_long_help().to_string(),
+                among_all.clone().render_long_help().to_string()
+            );
+        }
+        assert!(Command::definition("nonsense").is_none());
     }
 
     #[test]

@@ -2,29 +2,35 @@
 
 use std::process::ExitCode;
 
-use fleet_core::problem::Kind;
+use fleet_core::problem::ProblemKind;
+use tokio::signal::unix::SignalKind;
 
 use crate::Done;
 use crate::output::{Output, pager};
 
 /// The status for each family of problems.
-const fn status(kind: Kind) -> u8 {
+const fn status(kind: ProblemKind) -> u8 {
     match kind {
-        Kind::Internal => 1,
-        Kind::Invalid => 2,
-        Kind::NotFound => 3,
-        Kind::Conflict => 4,
-        Kind::Store => 5,
-        Kind::Config => 6,
-        Kind::Unhealthy => 7,
-        Kind::Work => 8,
+        ProblemKind::Internal => 1,
+        ProblemKind::Invalid => 2,
+        ProblemKind::NotFound => 3,
+        ProblemKind::Conflict => 4,
+        ProblemKind::Store => 5,
+        ProblemKind::Config => 6,
+        ProblemKind::Unhealthy => 7,
+        ProblemKind::Work => 8,
     }
 }
 
-/// Ends the process as a shell says it of a process that Ctrl-C ended: whoever left on purpose is not told of a problem.
+/// Exits as after Ctrl-C, without an error message: the user left on purpose.
 pub(crate) fn interrupted() -> ! {
+    stopped_by(SignalKind::interrupt())
+}
+
+/// Ends the process as a shell says it of a process that a signal ended.
+pub(crate) fn stopped_by(signal: SignalKind) -> ! {
     pager::finish();
-    std::process::exit(130)
+    std::process::exit(128 + signal.as_raw_value())
 }
 
 /// Shows a problem, if there is one, and turns it into the status of the process.

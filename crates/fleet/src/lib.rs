@@ -61,8 +61,14 @@ fn holds_secrets(arguments: &[OsString]) -> bool {
 
 /// The command line, and the command as it was typed.
 fn parse(arguments: &[OsString]) -> Result<(Cli, String), clap::Error> {
-    let matches =
-        Cli::command().try_get_matches_from(arguments).map_err(|error| grouped(error, arguments))?;
+    // To define all commands takes longer than to run most. Only the whole knows what else is meant by a mistake.
+    let matches = match Cli::with_first(arguments).try_get_matches_from(arguments) {
+        Ok(matches) => matches,
+        Err(error) if error.kind() == ErrorKind::DisplayVersion => return Err(error),
+        Err(_) => {
+            Cli::command().try_get_matches_from(arguments).map_err(|error| grouped(error, arguments))?
+        }
+    };
     let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut Cli::command()))?;
     Ok((cli, typed(&matches)))
 }

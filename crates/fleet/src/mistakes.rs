@@ -71,7 +71,7 @@ const MEANT: &[(&[&str], &[&str])] = &[
     ),
     (&["login", "auth", "models"], &["`fleet agents` shows which agents are installed and logged in"]),
     (
-        &["install", "init"],
+        &["install"],
         &["`fleet setup CLIENT` registers codefleet with a client; `fleet doctor` checks everything"],
     ),
     (&["version"], &["`fleet --version` prints it"]),

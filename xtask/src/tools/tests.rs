@@ -2,17 +2,17 @@
 
 use super::*;
 
-const CONTAINER: Machine = Machine { debian: true, root: true, rustup: true };
-const LAPTOP: Machine = Machine { debian: true, root: false, rustup: true };
-const MAC: Machine = Machine { debian: false, root: false, rustup: true };
+const CONTAINER: BuildMachine = BuildMachine { debian: true, root: true, rustup: true };
+const LAPTOP: BuildMachine = BuildMachine { debian: true, root: false, rustup: true };
+const MAC: BuildMachine = BuildMachine { debian: false, root: false, rustup: true };
 
-fn without(names: &[&str]) -> Vec<&'static Tool> {
+fn without(names: &[&str]) -> Vec<&'static RequiredTool> {
     TOOLS.iter().filter(|tool| names.contains(&tool.name)).collect()
 }
 
-fn told(names: &[&str], machine: Machine) -> String {
+fn told(names: &[&str], machine: BuildMachine) -> String {
     match plan(&without(names), machine) {
-        Plan::Tell(text) => text,
+        InstallPlan::Tell(text) => text,
         other => panic!("expected advice, not {other:?}"),
     }
 }
@@ -38,19 +38,19 @@ fn missing_is_what_is_not_found() {
 
 #[test]
 fn with_everything_there_nothing_is_done() {
-    assert_eq!(plan(&[], MAC), Plan::Nothing);
+    assert_eq!(plan(&[], MAC), InstallPlan::Nothing);
 }
 
 #[test]
 fn root_on_debian_installs() {
     let tools = without(&["git", "the PostgreSQL server", "clippy"]);
-    let expected = Plan::Install { packages: vec!["git", "postgresql"], components: vec!["clippy"] };
+    let expected = InstallPlan::Install { packages: vec!["git", "postgresql"], components: vec!["clippy"] };
     assert_eq!(plan(&tools, CONTAINER), expected);
 }
 
 #[test]
 fn components_need_no_root() {
-    let expected = Plan::Install { packages: vec![], components: vec!["rustfmt", "clippy"] };
+    let expected = InstallPlan::Install { packages: vec![], components: vec!["rustfmt", "clippy"] };
     assert_eq!(plan(&without(&["rustfmt", "clippy"]), MAC), expected);
 }
 
@@ -66,7 +66,7 @@ fn others_are_told_the_commands() {
         "missing: the PostgreSQL server. Install with:\n  brew install postgresql@17    (macOS; elsewhere what Debian \
          calls postgresql, for the PostgreSQL server)"
     );
-    let without_rustup = Machine { rustup: false, ..CONTAINER };
+    let without_rustup = BuildMachine { rustup: false, ..CONTAINER };
     assert_eq!(
         told(&["clippy"], without_rustup),
         "missing: clippy. Install with:\n  rustup component add clippy"
@@ -76,12 +76,17 @@ fn others_are_told_the_commands() {
 #[test]
 fn the_servers_own_cluster_is_forbidden_before_it_is_installed() {
     let install = |packages: &[&'static str]| {
-        Action::Apt([&["install", "--yes", "--no-install-recommends"], packages].concat())
+        RootAction::Apt([&["install", "--yes", "--no-install-recommends"], packages].concat())
     };
-    let update = || Action::Apt(vec!["update"]);
+    let update = || RootAction::Apt(vec!["update"]);
     assert_eq!(
         actions(&["git", "postgresql"]),
-        [update(), install(&["postgresql-common"]), Action::NoMainCluster, install(&["git", "postgresql"])]
+        [
+            update(),
+            install(&["postgresql-common"]),
+            RootAction::NoMainCluster,
+            install(&["git", "postgresql"])
+        ]
     );
     assert_eq!(actions(&["git"]), [update(), install(&["git"])]);
     assert_eq!(actions(&[]), []);

@@ -15,7 +15,7 @@ use crate::common::words::{self, one_line};
 const MAX_CALLS: usize = 200;
 
 #[derive(Debug, Default)]
-pub(super) struct Call {
+pub(super) struct ToolCall {
     id: String,
     name: Option<String>,
     title: String,
@@ -29,15 +29,15 @@ pub(super) struct Call {
 
 /// Tool calls that have not ended.
 #[derive(Debug)]
-pub(super) struct Calls(Recent<Call>);
+pub(super) struct ToolCalls(Recent<ToolCall>);
 
-impl Default for Calls {
+impl Default for ToolCalls {
     fn default() -> Self {
         Self(Recent::new(MAX_CALLS))
     }
 }
 
-impl Calls {
+impl ToolCalls {
     pub(super) fn update(&mut self, update: &ToolCallUpdate) -> Vec<AgentEvent> {
         let call = self.call(update);
         let fields = &update.fields;
@@ -55,21 +55,21 @@ impl Calls {
     }
 
     /// The agent asks for permission for a call.
-    pub(super) fn asked(&mut self, update: &ToolCallUpdate) -> (&Call, Option<AgentEvent>) {
+    pub(super) fn asked(&mut self, update: &ToolCallUpdate) -> (&ToolCall, Option<AgentEvent>) {
         let call = self.call(update);
         let told = call.event();
         (call, told)
     }
 
-    fn call(&mut self, update: &ToolCallUpdate) -> &mut Call {
+    fn call(&mut self, update: &ToolCallUpdate) -> &mut ToolCall {
         let id = &*update.tool_call_id.0;
-        let call = self.0.entry(id, || Call { id: words::id(id), ..Call::default() });
+        let call = self.0.entry(id, || ToolCall { id: words::id(id), ..ToolCall::default() });
         call.learn(update);
         call
     }
 }
 
-impl Call {
+impl ToolCall {
     /// The agent's name for the tool, or else what kind of tool it is.
     pub(super) fn name(&self) -> String {
         self.name.clone().unwrap_or_else(|| kind_name(self.kind))

@@ -21,7 +21,7 @@ pub struct Acp {
     /// Whether it reports failures among the words of the model.
     makes_remarks: bool,
     /// Settings of one run, below those of the user.
-    defaults: Option<Defaults>,
+    defaults: Option<DefaultsFile>,
     /// Where a repository can have settings for it. None of them can be told to do without.
     settings_files: &'static [&'static str],
     env: &'static [(&'static str, &'static str)],
@@ -34,7 +34,7 @@ pub struct Acp {
 
 /// A file of settings that an agent reads before all others, so that the user's win.
 #[derive(Debug, Clone, Copy)]
-struct Defaults {
+struct DefaultsFile {
     /// The variable that names the file.
     variable: &'static str,
     content: fn(&Brief<'_>) -> Value,
@@ -85,7 +85,7 @@ impl Acp {
         model_option: Some("--model"),
         effort_option: None,
         makes_remarks: false,
-        defaults: Some(Defaults { variable: "QWEN_CODE_SYSTEM_DEFAULTS_PATH", content: qwen_defaults }),
+        defaults: Some(DefaultsFile { variable: "QWEN_CODE_SYSTEM_DEFAULTS_PATH", content: qwen_defaults }),
         settings_files: &[".qwen", ".env", ".mcp.json"],
         env: &[],
         pass_env: &[
@@ -187,7 +187,7 @@ impl Adapter for Acp {
             plan.var(name, value);
         }
         plan.pass(self.pass_env);
-        if let Some(Defaults { variable, content }) = self.defaults {
+        if let Some(DefaultsFile { variable, content }) = self.defaults {
             let path = brief.scratch.join(format!("{}-defaults.json", self.name));
             plan.var(variable, path.to_string_lossy());
             plan.files.push(PlannedFile { path, content: content(brief).to_string() });

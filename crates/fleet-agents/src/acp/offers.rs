@@ -50,7 +50,7 @@ pub(super) struct SessionWishes {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Setting {
+pub(super) enum OfferedSetting {
     Mode,
     Model,
     Effort,
@@ -59,19 +59,19 @@ pub(super) enum Setting {
 /// A request that sets something.
 #[derive(Debug, PartialEq)]
 pub(super) struct Request {
-    pub(super) setting: Setting,
+    pub(super) setting: OfferedSetting,
     pub(super) method: &'static str,
     pub(super) params: Value,
 }
 
 impl Offers {
-    /// The requests that make the session what the run wants, as far as it can be told.
+    /// The requests that make the session what the run wants, as far as it can be asked for.
     pub(super) fn requests(&self, session: &str, wishes: &SessionWishes) -> Vec<Request> {
         let mode = self.mode(session, wishes.trust);
         let model = wishes.model.as_deref().and_then(|model| self.model(session, model));
         let effort = wishes.effort.as_deref().and_then(|effort| {
             let option = self.option(&Category::ThoughtLevel)?;
-            Some(config(Setting::Effort, session, option, effort))
+            Some(config(OfferedSetting::Effort, session, option, effort))
         });
         [mode, model, effort].into_iter().flatten().collect()
     }
@@ -97,9 +97,9 @@ impl Offers {
         };
         let chosen = wanted.iter().find_map(|name| offered.iter().find(|id| last_word(id) == *name))?;
         Some(match (&self.modes, option) {
-            (None, Some(option)) => config(Setting::Mode, session, option, chosen),
+            (None, Some(option)) => config(OfferedSetting::Mode, session, option, chosen),
             _ => Request {
-                setting: Setting::Mode,
+                setting: OfferedSetting::Mode,
                 method: METHODS.session_set_mode,
                 params: json!(SetSessionModeRequest::new(session.to_owned(), chosen.clone())),
             },
@@ -108,11 +108,11 @@ impl Offers {
 
     fn model(&self, session: &str, model: &str) -> Option<Request> {
         if let Some(option) = self.option(&Category::Model) {
-            return Some(config(Setting::Model, session, option, model));
+            return Some(config(OfferedSetting::Model, session, option, model));
         }
         self.models.as_ref()?;
         let params = json!({ "sessionId": session, "modelId": model });
-        Some(Request { setting: Setting::Model, method: SET_MODEL, params })
+        Some(Request { setting: OfferedSetting::Model, method: SET_MODEL, params })
     }
 
     fn option(&self, category: &Category) -> Option<&SessionConfigOption> {
@@ -120,7 +120,7 @@ impl Offers {
     }
 }
 
-fn config(setting: Setting, session: &str, option: &SessionConfigOption, value: &str) -> Request {
+fn config(setting: OfferedSetting, session: &str, option: &SessionConfigOption, value: &str) -> Request {
     let request = SetSessionConfigOptionRequest::new(session.to_owned(), option.id.clone(), value);
     Request { setting, method: METHODS.session_set_config_option, params: json!(request) }
 }

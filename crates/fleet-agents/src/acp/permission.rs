@@ -7,21 +7,21 @@ use agent_client_protocol_schema::v1::{
     ToolKind,
 };
 
-use super::calls::Call;
+use super::calls::ToolCall;
 use crate::adapter::{Brief, Trust};
 
 /// Where an agent may write although it is not the workspace, because commands expect it.
 const TEMPORARY: &[&str] = &["/tmp", "/private/tmp", "/var/folders"];
 
 #[derive(Debug)]
-pub(super) struct Rules {
+pub(super) struct PermissionRules {
     trust: Trust,
     workspace: PathBuf,
     /// Where files may be changed.
     roots: Vec<PathBuf>,
 }
 
-impl Rules {
+impl PermissionRules {
     pub(super) fn new(brief: &Brief<'_>) -> Self {
         let own = [brief.workspace, brief.scratch].map(Path::to_owned);
         let temporary = TEMPORARY.iter().map(PathBuf::from);
@@ -31,7 +31,7 @@ impl Rules {
 
     /// Why a call is not allowed; nothing if it is. What a command does cannot be seen from its words, so that only
     /// the tools that say which files they change are held to the workspace.
-    pub(super) fn objection(&self, call: &Call) -> Option<String> {
+    pub(super) fn objection(&self, call: &ToolCall) -> Option<String> {
         let changes = matches!(call.kind, ToolKind::Edit | ToolKind::Delete | ToolKind::Move);
         match self.trust {
             Trust::Sandbox if changes => {

@@ -3,14 +3,14 @@
 
 use fleet_core::run::Reason;
 
-use crate::adapter::Failure;
+use crate::adapter::AgentFailure;
 use crate::common::{refusal, words};
 
 /// What a remark is about.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Remark {
     Retry(String),
-    Error(Failure),
+    Error(AgentFailure),
 }
 
 /// Nothing if these are words of the model. A remark comes as one piece.
@@ -21,5 +21,5 @@ pub(super) fn read(piece: &str) -> Option<Remark> {
     let text = piece.strip_prefix("Error: ")?;
     let status = refusal::status_after(text, &["HTTP ", "Last error: "]);
     let reason = refusal::reason(status, text, &[]).unwrap_or(Reason::AgentError);
-    Some(Remark::Error(Failure::new(reason, words::trouble(text))))
+    Some(Remark::Error(AgentFailure::new(reason, words::trouble(text))))
 }

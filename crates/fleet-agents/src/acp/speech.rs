@@ -4,7 +4,7 @@ use fleet_core::event::AgentEvent;
 
 use crate::common::words::{self, LONGEST_FINAL};
 
-/// Long enough to be worth an event of its own at the next end of a line.
+/// Long enough to be worth its own event at the next end of a line.
 const FLUSH_AT_LINE_END_BYTES: usize = 1024;
 /// Reported even in the middle of a line.
 const MAX_PENDING_BYTES: usize = 16 * 1024;

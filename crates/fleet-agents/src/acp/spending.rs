@@ -10,7 +10,7 @@ use crate::common::json::number;
 
 /// The money of a conversation, which agents count from its very beginning, and the tokens of its turns.
 #[derive(Debug)]
-pub(super) struct Spending {
+pub(super) struct ConversationCost {
     /// Whether the tokens of this turn were reported with its pieces.
     is_told: bool,
     /// What the conversation had cost before this process.
@@ -18,7 +18,7 @@ pub(super) struct Spending {
     now: Option<u64>,
 }
 
-impl Spending {
+impl ConversationCost {
     pub(super) fn new(meter: Meter) -> Self {
         Self { is_told: false, before: meter.micro_usd, now: None }
     }

@@ -84,7 +84,7 @@ impl About {
 
 /// The files in which an agent writes down a conversation, in its own home.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Record {
+pub struct RecordFiles {
     /// Their folder, as [`About::login_files`] has it; the first whose variable is set counts.
     pub folder: &'static [&'static str],
     /// Exactly this many folders below it.
@@ -111,7 +111,7 @@ pub trait Adapter: Send + Sync {
 
     /// Where it writes down a conversation while it works, for agents whose output tells only at the end of a turn what
     /// was used; see [`Decoder::record`].
-    fn record(&self, session: &str) -> Option<Record> {
+    fn record(&self, session: &str) -> Option<RecordFiles> {
         let _ = session;
         None
     }
@@ -171,18 +171,18 @@ pub trait Decoder: Send {
     }
 
     /// What went wrong, if the agent did not get over it. Asked after [`Decoder::end`].
-    fn failure(&self) -> Option<Failure>;
+    fn failure(&self) -> Option<AgentFailure>;
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
+pub struct AgentFailure {
     pub reason: Reason,
     pub text: String,
     /// When it is worth trying again, if that was said.
     pub until: Option<When>,
 }
 
-impl Failure {
+impl AgentFailure {
     /// A failure without a known end.
     pub fn new(reason: Reason, text: impl Into<String>) -> Self {
         Self { reason, text: text.into(), until: None }

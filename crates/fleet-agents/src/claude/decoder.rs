@@ -9,7 +9,7 @@ use super::account::Account;
 use super::lines::{self, blocks, result_event, said, short};
 use super::speech;
 use super::trouble::{self, PlanLimit};
-use crate::adapter::{Brief, Decoder, Failure, Trust};
+use crate::adapter::{AgentFailure, Brief, Decoder, Trust};
 use crate::common::json::{list, object, text};
 use crate::common::recent::Recent;
 use crate::common::tool;
@@ -30,7 +30,7 @@ pub(super) struct ClaudeDecoder {
     denied: Recent<()>,
     final_text: Option<String>,
     /// What went wrong since the model last said anything.
-    trouble: Option<Failure>,
+    trouble: Option<AgentFailure>,
     /// Whether the last turn ended.
     ended: bool,
     /// The last thing on standard error, which is all there is when it refuses to start.
@@ -259,7 +259,7 @@ fn not_allowed(input: &Value) -> String {
 }
 
 /// The provider says "too many requests" for a used-up plan as well, and only the notice before it told which.
-fn is_quota(known: &Failure, now: &Failure) -> bool {
+fn is_quota(known: &AgentFailure, now: &AgentFailure) -> bool {
     known.reason == Reason::QuotaExhausted && now.reason == Reason::RateLimited
 }
 
@@ -337,7 +337,7 @@ impl Decoder for ClaudeDecoder {
         Some(self.account.meter())
     }
 
-    fn failure(&self) -> Option<Failure> {
+    fn failure(&self) -> Option<AgentFailure> {
         self.trouble.clone()
     }
 }

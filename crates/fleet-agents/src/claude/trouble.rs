@@ -4,14 +4,14 @@ use fleet_core::event::{AgentEvent, When};
 use fleet_core::run::Reason;
 use serde_json::Value;
 
-use crate::adapter::Failure;
+use crate::adapter::AgentFailure;
 use crate::common::json::{fraction, number, text};
 use crate::common::refusal::{self, Words};
 use crate::common::words::one_line;
 use crate::common::{reset, words};
 
 /// A failed request that Claude Code repeats by itself.
-pub(super) fn retry(line: &Value) -> (AgentEvent, Failure) {
+pub(super) fn retry(line: &Value) -> (AgentEvent, AgentFailure) {
     let status = number(line, "error_status");
     let word = text(line, "error").unwrap_or("unknown");
     let attempt = number(line, "attempt").and_then(|n| u32::try_from(n).ok());
@@ -26,11 +26,11 @@ pub(super) fn retry(line: &Value) -> (AgentEvent, Failure) {
     // Without a status there was no answer: a time-out, or a connection that was cut.
     let reason = by_word(word).or(status.and_then(refusal::by_status)).unwrap_or(Reason::ProviderOutage);
     let wait_ms = number(line, "retry_delay_ms");
-    (AgentEvent::Retry { attempt, wait_ms, text: words.clone() }, Failure::new(reason, words))
+    (AgentEvent::Retry { attempt, wait_ms, text: words.clone() }, AgentFailure::new(reason, words))
 }
 
 /// The cause of a failed request, from the line that reports it: a message in the model's place, or a result.
-pub(super) fn failed(line: &Value, words: &str) -> Failure {
+pub(super) fn failed(line: &Value, words: &str) -> AgentFailure {
     let named = text(line, "terminal_reason")
         .and_then(by_word)
         .or_else(|| text(line, "error").and_then(by_word))
@@ -43,7 +43,7 @@ pub(super) fn failed(line: &Value, words: &str) -> Failure {
         named => named,
     };
     let reason = reason.unwrap_or(Reason::AgentError);
-    Failure { until: reset_in(words), ..Failure::new(reason, words::trouble(words)) }
+    AgentFailure { until: reset_in(words), ..AgentFailure::new(reason, words::trouble(words)) }
 }
 
 /// The closed lists of Claude Code: of errors, of ends and of results. `invalid_request` and `unknown` tell nothing by
@@ -79,7 +79,7 @@ fn reset_in(words: &str) -> Option<When> {
 pub(super) enum PlanLimit {
     Fine,
     Near(AgentEvent),
-    Reached(Failure),
+    Reached(AgentFailure),
 }
 
 /// The limits of the plan, reported whenever they change.
@@ -93,7 +93,7 @@ pub(super) fn limit(line: &Value) -> PlanLimit {
     match text(info, "status") {
         Some("rejected") if !goes_on => {
             let words = one_line(&format!("the {name} limit of the account is used up"));
-            PlanLimit::Reached(Failure { until, ..Failure::new(Reason::QuotaExhausted, words) })
+            PlanLimit::Reached(AgentFailure { until, ..AgentFailure::new(Reason::QuotaExhausted, words) })
         }
         Some("rejected" | "allowed_warning") => {
             let used = fraction(info, "utilization").map(|part| format!("{:.0} % of ", part * 100.0));

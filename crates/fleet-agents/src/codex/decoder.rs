@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use super::items::{ItemStage, ToolItem};
 use super::trouble::{RetryNotice, failure_of};
-use crate::adapter::{Decoder, Failure};
+use crate::adapter::{AgentFailure, Decoder};
 use crate::common::json::{count, list, object, text};
 use crate::common::recent::Recent;
-use crate::common::words::{self, LONGEST_STDERR, Tail};
+use crate::common::words::{self, LONGEST_STDERR, TextTail};
 
 /// How many tools are remembered as running: more do not run at once.
 const MAX_RUNNING: usize = 64;
@@ -23,12 +23,12 @@ pub(super) struct CodexDecoder {
     final_text: Option<String>,
     running: Recent<()>,
     /// The last failure since the agent last made progress.
-    trouble: Option<Failure>,
+    trouble: Option<AgentFailure>,
     /// The last reported error: Codex repeats each two or three times.
-    told: Option<Failure>,
+    told: Option<AgentFailure>,
     /// The end that Codex reported.
-    end: Option<Result<(), Failure>>,
-    stderr: Tail,
+    end: Option<Result<(), AgentFailure>>,
+    stderr: TextTail,
 }
 
 impl Decoder for CodexDecoder {
@@ -76,7 +76,7 @@ impl Decoder for CodexDecoder {
         self.now
     }
 
-    fn failure(&self) -> Option<Failure> {
+    fn failure(&self) -> Option<AgentFailure> {
         self.end.clone().and_then(Result::err)
     }
 }
@@ -91,7 +91,7 @@ impl CodexDecoder {
             trouble: None,
             told: None,
             end: None,
-            stderr: Tail::new(LONGEST_STDERR),
+            stderr: TextTail::new(LONGEST_STDERR),
         }
     }
 
@@ -152,7 +152,7 @@ impl CodexDecoder {
     }
 
     /// Reports a failure to people and to the keeper, once.
-    fn tell(&mut self, failure: &Failure) -> Vec<AgentEvent> {
+    fn tell(&mut self, failure: &AgentFailure) -> Vec<AgentEvent> {
         if self.told.as_ref() == Some(failure) {
             return Vec::new();
         }
@@ -209,7 +209,7 @@ impl CodexDecoder {
     }
 
     /// The failure if Codex ended without a result: from standard error, or else from the exit status.
-    fn failure_without_result(&self, exit: &AgentExit) -> Failure {
+    fn failure_without_result(&self, exit: &AgentExit) -> AgentFailure {
         let complaint = |line: &&str| {
             let line = line.trim_start();
             line.starts_with("Error") || line.starts_with("error") || line.starts_with("Not inside")
@@ -220,7 +220,7 @@ impl CodexDecoder {
         };
         // No provider was asked yet, so only what Codex says about itself counts: a tool server may want a login, too.
         let reason = if text.contains("codex login") { Reason::Auth } else { Reason::AgentError };
-        Failure::new(reason, text)
+        AgentFailure::new(reason, text)
     }
 }
 

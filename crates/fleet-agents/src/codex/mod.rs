@@ -13,7 +13,7 @@ mod trouble;
 use decoder::CodexDecoder;
 
 use crate::adapter::{
-    About, Adapter, Brief, Decoder, Enforced, LaunchPlan, Program, Record, Resumes, SettingsFiles,
+    About, Adapter, Brief, Decoder, Enforced, LaunchPlan, Program, RecordFiles, Resumes, SettingsFiles,
 };
 
 #[derive(Debug, Clone, Copy)]
@@ -54,10 +54,10 @@ impl Adapter for Codex {
         plan::plan(brief)
     }
 
-    fn record(&self, session: &str) -> Option<Record> {
+    fn record(&self, session: &str) -> Option<RecordFiles> {
         let folder = &["CODEX_HOME:sessions", ".codex/sessions"];
         // By year, month and day.
-        Some(Record { folder, levels: 3, name_end: format!("-{session}.jsonl") })
+        Some(RecordFiles { folder, levels: 3, name_end: format!("-{session}.jsonl") })
     }
 
     fn decoder(&self, brief: &Brief<'_>) -> Box<dyn Decoder> {

@@ -2,7 +2,7 @@
 
 use fleet_core::run::Reason;
 
-use crate::adapter::Failure;
+use crate::adapter::AgentFailure;
 use crate::common::refusal::{self, Words};
 use crate::common::{reset, words};
 
@@ -22,9 +22,9 @@ const STATUS: &[&str] = &["unexpected status ", "last status: "];
 
 const RETRY_AFTER: &[&str] = &["try again in ", "retry after ", "retry in "];
 
-pub(super) fn failure_of(message: &str) -> Failure {
+pub(super) fn failure_of(message: &str) -> AgentFailure {
     let until = reset::in_words(message, RETRY_AFTER).or_else(|| reset::at_time(message, &["try again at "]));
-    Failure { until, ..Failure::new(reason(message), words::trouble(message)) }
+    AgentFailure { until, ..AgentFailure::new(reason(message), words::trouble(message)) }
 }
 
 fn reason(message: &str) -> Reason {

@@ -62,12 +62,12 @@ pub(crate) const LONGEST_STDERR: usize = 4 * 1024;
 
 /// The end of what comes in lines or pieces.
 #[derive(Debug)]
-pub(crate) struct Tail {
+pub(crate) struct TextTail {
     text: String,
     most: usize,
 }
 
-impl Tail {
+impl TextTail {
     /// Keeps at most this many bytes.
     pub(crate) const fn new(most: usize) -> Self {
         Self { text: String::new(), most }
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_tail_keeps_the_end_and_whole_characters() {
-        let mut tail = Tail::new(10);
+        let mut tail = TextTail::new(10);
         for n in 0..10_000 {
             tail.push(&format!("漢{n}"));
             assert!(tail.text.len() <= 2 * tail.most);
@@ -139,7 +139,7 @@ mod tests {
         assert_eq!(tail.some(), Some("xxxxxxxxxx"));
         tail.clear();
         assert_eq!(tail.some(), None);
-        let mut short = Tail::new(100);
+        let mut short = TextTail::new(100);
         short.push("a");
         short.push("b");
         assert_eq!(short.as_str(), "a\nb");

@@ -7,9 +7,9 @@ use fleet_core::outcome::AgentExit;
 use fleet_core::run::{Meter, Reason};
 
 use super::patterns::Finder;
-use crate::adapter::{Decoder, Failure};
+use crate::adapter::{AgentFailure, Decoder};
 use crate::common::ansi;
-use crate::common::words::{self, LONGEST_FINAL, Tail, one_line};
+use crate::common::words::{self, LONGEST_FINAL, TextTail, one_line};
 
 pub(super) struct CustomDecoder {
     /// What reads the output of the agent that this one is like; plain lines have none.
@@ -19,9 +19,9 @@ pub(super) struct CustomDecoder {
     own_session: Option<String>,
     session: Option<String>,
     /// The end of what it printed, in which a report may be.
-    tail: Tail,
+    tail: TextTail,
     last_line: Option<String>,
-    trouble: Option<Failure>,
+    trouble: Option<AgentFailure>,
     is_well: bool,
 }
 
@@ -32,7 +32,7 @@ impl CustomDecoder {
             finder,
             own_session: session.map(ToOwned::to_owned),
             session: None,
-            tail: Tail::new(LONGEST_FINAL),
+            tail: TextTail::new(LONGEST_FINAL),
             last_line: None,
             trouble: None,
             is_well: false,
@@ -88,7 +88,7 @@ impl CustomDecoder {
         if self.trouble.is_none() {
             let why =
                 self.last_line.as_ref().map_or_else(|| exit.to_string(), |line| format!("{exit}: {line}"));
-            self.trouble = Some(Failure::new(Reason::AgentError, why));
+            self.trouble = Some(AgentFailure::new(Reason::AgentError, why));
         }
         Vec::new()
     }
@@ -150,7 +150,7 @@ impl Decoder for CustomDecoder {
         self.inner.as_ref().and_then(|inner| inner.meter())
     }
 
-    fn failure(&self) -> Option<Failure> {
+    fn failure(&self) -> Option<AgentFailure> {
         // An agent that ended well got over its trouble.
         let found = self.trouble.as_ref().filter(|_| !self.is_well).cloned();
         let Some(inner) = &self.inner else { return found };

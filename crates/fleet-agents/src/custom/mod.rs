@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use decoder::CustomDecoder;
 use patterns::Finder;
-pub use spec::{CustomError, CustomSpec, Patterns};
+pub use spec::{CustomError, CustomSpec, OutputPatterns};
 use template::{ArgPlaceholder, Arguments, Values};
 
 use crate::adapter::{
@@ -133,19 +133,29 @@ fn like(spec: &CustomSpec, known: &Registry) -> Result<Option<Arc<dyn Adapter>>,
     })
 }
 
+/// What a trust means for an agent that has arguments for it, or has not.
+const fn means(trust: Trust, has_none: bool) -> &'static str {
+    match (trust, has_none) {
+        (Trust::ReadOnly, true) => "does what its own settings allow: it has no `args_read_only`",
+        (Trust::Sandbox, true) => "does what its own settings allow: it has no `args_sandbox`",
+        (Trust::Full, true) => "does what its own settings allow: it has no `args_full`",
+        (Trust::ReadOnly, false) => "does what its own settings and `args_read_only` allow",
+        (Trust::Sandbox, false) => "does what its own settings and `args_sandbox` allow",
+        (Trust::Full, false) => "does what its own settings and `args_full` allow",
+    }
+}
+
 impl Adapter for Custom {
     fn name(&self) -> &str {
         &self.name
     }
 
     fn about(&self) -> About {
-        let usual = "as its own settings have it: `[agents]` gives it no arguments for this";
-        let added = "with the arguments that `[agents]` gives it for this";
         // What asks before it uses a tool is answered from the trust, whatever its arguments are.
         let answered = self.like.as_ref().filter(|like| like.asks()).map(|like| like.about());
         let enforced = answered.as_ref().map_or([Enforced::Nothing; 3], |like| like.enforced);
         let answered = answered.map(|like| like.trust);
-        let words = |trust| if self.trusted(trust).is_empty() { usual } else { added };
+        let words = |trust| means(trust, self.trusted(trust).is_empty());
         let told = |text: &Option<String>, else_: &'static str| {
             text.clone().map_or(Cow::Borrowed(else_), Cow::Owned)
         };

@@ -4,8 +4,8 @@ use fleet_core::event::{AgentEvent, Counted, Tokens};
 use fleet_core::run::Reason;
 use regex_lite::{Captures, Regex, RegexBuilder};
 
-use super::spec::{CustomError, Patterns};
-use crate::adapter::Failure;
+use super::spec::{CustomError, OutputPatterns};
+use crate::adapter::AgentFailure;
 use crate::common::amount::{micro_usd, whole};
 use crate::common::words;
 
@@ -25,7 +25,7 @@ pub(super) struct Finder {
 }
 
 impl Finder {
-    pub(super) fn new(agent: &str, patterns: &Patterns) -> Result<Self, CustomError> {
+    pub(super) fn new(agent: &str, patterns: &OutputPatterns) -> Result<Self, CustomError> {
         let read = |pattern: &String| {
             RegexBuilder::new(pattern).size_limit(LARGEST).build().map_err(|error| CustomError::Pattern {
                 agent: agent.to_owned(),
@@ -70,10 +70,10 @@ impl Finder {
         used.into_iter().chain(cost.map(|micro_usd| AgentEvent::Cost { micro_usd, counted })).collect()
     }
 
-    pub(super) fn failure(&self, line: &str) -> Option<Failure> {
+    pub(super) fn failure(&self, line: &str) -> Option<AgentFailure> {
         let line = searched_part(line);
         let (reason, _) = self.errors.iter().find(|(_, pattern)| pattern.is_match(line))?;
-        Some(Failure::new(*reason, words::trouble(line)))
+        Some(AgentFailure::new(*reason, words::trouble(line)))
     }
 }
 

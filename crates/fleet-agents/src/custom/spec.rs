@@ -25,7 +25,7 @@ pub struct CustomSpec {
     /// Its output format: `lines`, the default, or the name of an agent with the same format.
     pub output: Option<String>,
     /// Patterns to search for in lines, and in lines that a known agent would not print.
-    pub patterns: Patterns,
+    pub patterns: OutputPatterns,
     /// The provider whose limits apply to its account; its own name if not given.
     pub provider: Option<String>,
     /// The arguments that make it print its version; not asked if empty.
@@ -35,7 +35,7 @@ pub struct CustomSpec {
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Patterns {
+pub struct OutputPatterns {
     /// Finds the id of the conversation: the group `session`, else the first group, else all that it matches.
     pub session: Option<String>,
     /// Finds usage since the line before, in the groups `input`, `output`, `cache_read`, `cache_write` (tokens) and

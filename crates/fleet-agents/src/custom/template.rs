@@ -66,13 +66,13 @@ impl Values<'_> {
 }
 
 #[derive(Debug)]
-enum Part {
+enum TemplatePart {
     Text(String),
     Value(ArgPlaceholder),
 }
 
 #[derive(Debug)]
-struct Argument(Vec<Part>);
+struct Argument(Vec<TemplatePart>);
 
 impl Argument {
     /// `None` if a brace begins no placeholder.
@@ -91,35 +91,35 @@ impl Argument {
                 after.strip_prefix('}').unwrap_or(after)
             } else {
                 let (name, after) = brace.strip_prefix('{')?.split_once('}')?;
-                parts.push(Part::Text(std::mem::take(&mut text)));
-                parts.push(Part::Value(ArgPlaceholder::find(name)?));
+                parts.push(TemplatePart::Text(std::mem::take(&mut text)));
+                parts.push(TemplatePart::Value(ArgPlaceholder::find(name)?));
                 after
             };
         }
         text.push_str(rest);
-        parts.push(Part::Text(text));
+        parts.push(TemplatePart::Text(text));
         Some(Self(parts))
     }
 
     fn expand(&self, values: &Values<'_>) -> Option<String> {
         let parts = self.0.iter().map(|part| match part {
-            Part::Text(text) => Some(text.clone()),
-            Part::Value(placeholder) => values.get(*placeholder),
+            TemplatePart::Text(text) => Some(text.clone()),
+            TemplatePart::Value(placeholder) => values.get(*placeholder),
         });
         parts.collect()
     }
 
     fn is_plain(&self) -> bool {
-        self.0.iter().all(|part| matches!(part, Part::Text(_)))
+        self.0.iter().all(|part| matches!(part, TemplatePart::Text(_)))
     }
 
     fn is_option(&self) -> bool {
-        matches!(self.0.first(), Some(Part::Text(text)) if text.len() > 1 && text.starts_with('-') && text != "--")
+        matches!(self.0.first(), Some(TemplatePart::Text(text)) if text.len() > 1 && text.starts_with('-') && text != "--")
     }
 
     /// Whether it may be an option whose value is the next argument.
     fn wants_value(&self) -> bool {
-        let is_whole = |part: &Part| matches!(part, Part::Text(text) if text.contains('='));
+        let is_whole = |part: &TemplatePart| matches!(part, TemplatePart::Text(text) if text.contains('='));
         self.is_plain() && self.is_option() && !self.0.iter().any(is_whole)
     }
 }
@@ -146,7 +146,7 @@ impl Arguments {
     /// Whether one of them is this placeholder.
     pub(super) fn names(&self, wanted: ArgPlaceholder) -> bool {
         let mut parts = self.0.iter().flat_map(|argument| &argument.0);
-        parts.any(|part| matches!(part, Part::Value(placeholder) if *placeholder == wanted))
+        parts.any(|part| matches!(part, TemplatePart::Value(placeholder) if *placeholder == wanted))
     }
 
     /// The arguments of one run. An argument with an empty placeholder is left out, with the option that it is the

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::adapter::{Ask, Failure};
+use crate::adapter::{AgentFailure, Ask};
 use fleet_core::event::{AgentEvent, Counted, Stream, Tokens};
 use fleet_core::outcome::AgentExit;
 use fleet_core::run::{Meter, Reason};
@@ -118,7 +118,9 @@ fn conversations_and_trust_have_arguments_of_their_own() {
     assert_eq!(args(Trust::Sandbox, new), "exec");
     assert_eq!(args(Trust::Full, resume), "resume s --yolo");
     let [look, sandbox, full] = agent.about().trust;
-    assert!(look == full && look != sandbox);
+    assert_eq!(look, "does what its own settings and `args_read_only` allow");
+    assert_eq!(sandbox, "does what its own settings allow: it has no `args_sandbox`");
+    assert_eq!(full, "does what its own settings and `args_full` allow");
 }
 
 #[test]
@@ -134,11 +136,14 @@ fn descriptions_with_mistakes_say_what_to_change() {
             ..spec(&["{prompt_file}"])
         }),
         problem(CustomSpec { output: Some("clod".to_owned()), ..spec(&[]) }),
-        problem(patterned(Patterns { session: Some("(".to_owned()), ..Patterns::default() })),
-        problem(patterned(Patterns { usage: Some("tokens: (\\d+)".to_owned()), ..Patterns::default() })),
-        problem(patterned(Patterns {
+        problem(patterned(OutputPatterns { session: Some("(".to_owned()), ..OutputPatterns::default() })),
+        problem(patterned(OutputPatterns {
+            usage: Some("tokens: (\\d+)".to_owned()),
+            ..OutputPatterns::default()
+        })),
+        problem(patterned(OutputPatterns {
             errors: vec![(Reason::Auth, "a{1000}{1000}{1000}".to_owned())],
-            ..Patterns::default()
+            ..OutputPatterns::default()
         })),
     ];
     for (problem, words) in problems.iter().zip([
@@ -157,12 +162,12 @@ fn descriptions_with_mistakes_say_what_to_change() {
     assert!(problems[5].contains("opencode"), "{}", problems[5]);
 }
 
-fn patterned(patterns: Patterns) -> CustomSpec {
+fn patterned(patterns: OutputPatterns) -> CustomSpec {
     CustomSpec { patterns, ..spec(&["run"]) }
 }
 
 fn talkative() -> CustomSpec {
-    patterned(Patterns {
+    patterned(OutputPatterns {
         session: Some("^session: (\\S+)".to_owned()),
         usage: Some(
             "(?<input>[0-9.,k]+) sent, (?<output>[0-9.,k]+) received(, \\$(?<cost>[0-9.]+))?".to_owned(),
@@ -174,7 +179,11 @@ fn talkative() -> CustomSpec {
     })
 }
 
-fn decode(agent: &Custom, lines: &[(Stream, &str)], exit: &AgentExit) -> (Vec<AgentEvent>, Option<Failure>) {
+fn decode(
+    agent: &Custom,
+    lines: &[(Stream, &str)],
+    exit: &AgentExit,
+) -> (Vec<AgentEvent>, Option<AgentFailure>) {
     let mut decoder = agent.decoder(&brief());
     let mut events: Vec<AgentEvent> =
         lines.iter().flat_map(|(stream, line)| decoder.line(*stream, line.as_bytes(), false)).collect();
@@ -255,7 +264,7 @@ fn output_like_that_of_a_known_agent_is_read_by_its_decoder() {
     // What opencode would not print is left to the patterns, which know more than an exit status.
     let lines = [(Stream::Err, "wrapper: bad key")];
     let (_, failure) = decode(&agent, &lines, &AgentExit::Code(1));
-    assert_eq!(failure, Some(Failure::new(Reason::Auth, "wrapper: bad key")));
+    assert_eq!(failure, Some(AgentFailure::new(Reason::Auth, "wrapper: bad key")));
     let plan = agent.plan(&brief());
     assert_eq!(plan.prompt, PromptVia::Stdin);
     assert!(plan.pass_env.iter().any(|name| name == "ANTHROPIC_*"), "it needs what the known one needs");

@@ -9,8 +9,8 @@ use fleet_core::time::Span;
 
 /// What makes a process hard to find or to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Habit {
-    /// It has a session and a process group of its own.
+pub enum ChildBehaviour {
+    /// It has its own session and process group.
     Session,
     /// Its parent is gone.
     Double,
@@ -21,7 +21,7 @@ pub enum Habit {
     Quiet,
 }
 
-impl Habit {
+impl ChildBehaviour {
     const ALL: &[Self] = &[Self::Session, Self::Double, Self::Ignore, Self::ClearEnv, Self::Quiet];
 
     const fn as_str(self) -> &'static str {
@@ -39,21 +39,21 @@ impl Habit {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Child {
     /// How it makes itself hard to end.
-    pub habits: BTreeSet<Habit>,
+    pub habits: BTreeSet<ChildBehaviour>,
     /// Where it writes its process id once it is as it should be.
     pub pid_file: Option<String>,
     pub lasts: Duration,
 }
 
 impl Child {
-    pub fn is(&self, habit: Habit) -> bool {
+    pub fn is(&self, habit: ChildBehaviour) -> bool {
         self.habits.contains(&habit)
     }
 
     /// What is started in turn by the process between it and the agent.
     #[must_use]
     pub fn orphan(mut self) -> Self {
-        self.habits.remove(&Habit::Double);
+        self.habits.remove(&ChildBehaviour::Double);
         self
     }
 }
@@ -82,7 +82,7 @@ impl FromStr for Child {
                 child.pid_file = Some(file.to_owned());
                 continue;
             }
-            let habit = Habit::ALL.iter().find(|habit| habit.as_str() == word);
+            let habit = ChildBehaviour::ALL.iter().find(|habit| habit.as_str() == word);
             child.habits.insert(*habit.ok_or_else(|| format!("{word:?} is not a way to fork"))?);
         }
         Ok(child)

@@ -6,8 +6,8 @@ use fleet_core::event::{AgentEvent, Counted, Stream, Tokens, When};
 use fleet_core::outcome::AgentExit;
 use fleet_core::run::Reason;
 
-use super::stream::Line;
-use crate::adapter::{Decoder, Failure};
+use super::stream::DemoLine;
+use crate::adapter::{AgentFailure, Decoder};
 use crate::common::tool;
 use crate::common::words::{self, one_line};
 
@@ -15,7 +15,7 @@ use crate::common::words::{self, one_line};
 pub(super) struct DemoDecoder {
     final_text: Option<String>,
     /// The last failure since the agent last made progress.
-    trouble: Option<Failure>,
+    trouble: Option<AgentFailure>,
 }
 
 impl Decoder for DemoDecoder {
@@ -41,30 +41,32 @@ impl Decoder for DemoDecoder {
         self.final_text.as_deref()
     }
 
-    fn failure(&self) -> Option<Failure> {
+    fn failure(&self) -> Option<AgentFailure> {
         self.trouble.clone()
     }
 }
 
 impl DemoDecoder {
-    fn remember(&mut self, line: &Line) {
+    fn remember(&mut self, line: &DemoLine) {
         match line {
-            Line::Text { text } | Line::Result { text } => {
+            DemoLine::Text { text } | DemoLine::Result { text } => {
                 self.final_text = Some(words::last(text));
                 self.trouble = None;
             }
-            Line::Tool { .. } => self.trouble = None,
-            Line::RateLimit { wait_ms } => {
+            DemoLine::Tool { .. } => self.trouble = None,
+            DemoLine::RateLimit { wait_ms } => {
                 let until = Some(When::After(Duration::from_millis(*wait_ms)));
                 self.trouble =
-                    Some(Failure { until, ..Failure::new(Reason::RateLimited, limited(*wait_ms)) });
+                    Some(AgentFailure { until, ..AgentFailure::new(Reason::RateLimited, limited(*wait_ms)) });
             }
-            Line::Error { reason, text } => self.trouble = Some(Failure::new(*reason, words::trouble(text))),
-            Line::Session { .. }
-            | Line::Thinking { .. }
-            | Line::ToolResult { .. }
-            | Line::Usage { .. }
-            | Line::Question { .. } => {}
+            DemoLine::Error { reason, text } => {
+                self.trouble = Some(AgentFailure::new(*reason, words::trouble(text)));
+            }
+            DemoLine::Session { .. }
+            | DemoLine::Thinking { .. }
+            | DemoLine::ToolResult { .. }
+            | DemoLine::Usage { .. }
+            | DemoLine::Question { .. } => {}
         }
     }
 }
@@ -73,29 +75,29 @@ fn limited(wait_ms: u64) -> String {
     format!("the demo provider wants a pause of {wait_ms} ms")
 }
 
-fn events(line: Line) -> Vec<AgentEvent> {
+fn events(line: DemoLine) -> Vec<AgentEvent> {
     let event = match line {
-        Line::Session { id } => AgentEvent::SessionStarted { session: words::id(&id) },
-        Line::Text { text } => AgentEvent::Text { text: words::said(&text) },
-        Line::Thinking { text } => AgentEvent::Reasoning { text: words::said(&text) },
-        Line::Tool { id, name, input, files } => AgentEvent::ToolCall {
+        DemoLine::Session { id } => AgentEvent::SessionStarted { session: words::id(&id) },
+        DemoLine::Text { text } => AgentEvent::Text { text: words::said(&text) },
+        DemoLine::Thinking { text } => AgentEvent::Reasoning { text: words::said(&text) },
+        DemoLine::Tool { id, name, input, files } => AgentEvent::ToolCall {
             id: words::id(&id),
             name: one_line(&name),
             summary: one_line(&input),
             files: noted(&files),
         },
-        Line::ToolResult { id, ok, output, files } => {
+        DemoLine::ToolResult { id, ok, output, files } => {
             let (id, summary) = (words::id(&id), words::result(&output));
             AgentEvent::ToolResult { id, ok, summary, files: noted(&files) }
         }
-        Line::Usage { input, output, micro_usd } => return usage(input, output, micro_usd),
-        Line::RateLimit { wait_ms } => {
+        DemoLine::Usage { input, output, micro_usd } => return usage(input, output, micro_usd),
+        DemoLine::RateLimit { wait_ms } => {
             let until = Some(When::After(Duration::from_millis(wait_ms)));
             AgentEvent::RateLimit { until, text: limited(wait_ms) }
         }
-        Line::Question { text } => AgentEvent::Question { text: words::trouble(&text) },
-        Line::Error { reason, text } => AgentEvent::Error { reason, text: words::trouble(&text) },
-        Line::Result { text } => AgentEvent::Ended { text: Some(words::last(&text)) },
+        DemoLine::Question { text } => AgentEvent::Question { text: words::trouble(&text) },
+        DemoLine::Error { reason, text } => AgentEvent::Error { reason, text: words::trouble(&text) },
+        DemoLine::Result { text } => AgentEvent::Ended { text: Some(words::last(&text)) },
     };
     vec![event]
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use fleet_core::report::{Report, ReportStatus, Verdict};
 use fleet_core::text::shortened;
 
-use super::script::Step;
+use super::script::ScriptStep;
 
 /// Long enough to be watched, short enough to wait for.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -18,28 +18,28 @@ const ADDED: [&str; 2] = ["\nAdded by the person who gave you this task: ", "\nA
 
 /// Notes on the task, written in a few steps; when nothing may be changed, only words about it. A verdict or a list that
 /// is asked for is there, and says how little thought went into it.
-pub fn job(prompt: &str, read_only: bool) -> Vec<Step> {
+pub fn job(prompt: &str, read_only: bool) -> Vec<ScriptStep> {
     let (terms, task) = split(prompt);
     let title = title(task);
-    let think = Step::Think { text: format!("The task is: {title}") };
-    let usage = Step::Usage { input: 1200, output: 300, micro_usd: 8100 };
-    let pause = Step::Sleep { span: PAUSE };
+    let think = ScriptStep::Think { text: format!("The task is: {title}") };
+    let usage = ScriptStep::Usage { input: 1200, output: 300, micro_usd: 8100 };
+    let pause = ScriptStep::Sleep { span: PAUSE };
     let path = (!read_only).then(|| file_name(task, &title));
     let mut steps = vec![think, pause.clone()];
     match &path {
         None => {
-            let say = Step::Say { text: format!("I have read the task and changed nothing: {title}") };
+            let say = ScriptStep::Say { text: format!("I have read the task and changed nothing: {title}") };
             steps.extend([usage, pause, say]);
         }
         Some(path) => steps.extend([
-            Step::Say { text: format!("I will take notes in {path}.") },
+            ScriptStep::Say { text: format!("I will take notes in {path}.") },
             // If the notes exist, it adds to them: a task is done by a change.
-            Step::Append { path: path.clone(), text: "# Notes\n\nThe task is:\n\n".to_owned() },
+            ScriptStep::Append { path: path.clone(), text: "# Notes\n\nThe task is:\n\n".to_owned() },
             pause.clone(),
-            Step::Append { path: path.clone(), text: format!("{}\n", task.trim()) },
+            ScriptStep::Append { path: path.clone(), text: format!("{}\n", task.trim()) },
             usage,
             pause.clone(),
-            Step::Say { text: "The notes are written.".to_owned() },
+            ScriptStep::Say { text: "The notes are written.".to_owned() },
             pause,
         ]),
     }
@@ -67,7 +67,7 @@ fn added_last(task: &str) -> Option<&str> {
 }
 
 /// The report, if a verdict or a list belongs into it.
-fn answer(terms: &str, title: &str, path: Option<&str>) -> Option<Step> {
+fn answer(terms: &str, title: &str, path: Option<&str>) -> Option<ScriptStep> {
     let status = if path.is_some() { ReportStatus::Completed } else { ReportStatus::CompletedNoChanges };
     let report = |summary: &str| Report {
         files_changed: path.map(ToOwned::to_owned).into_iter().collect(),
@@ -90,7 +90,7 @@ fn answer(terms: &str, title: &str, path: Option<&str>) -> Option<Step> {
     };
     // Nothing in it can fail to be written as JSON.
     let text = serde_json::to_string_pretty(&report).ok()?;
-    Some(Step::Report { text: format!("Done.\n\n```json\n{text}\n```") })
+    Some(ScriptStep::Report { text: format!("Done.\n\n```json\n{text}\n```") })
 }
 
 fn verdict(names: &[&str]) -> Verdict {

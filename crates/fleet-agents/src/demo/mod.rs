@@ -12,10 +12,10 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
-pub use child::{Child, Habit};
+pub use child::{Child, ChildBehaviour};
 pub use job::job;
-pub use script::{ScriptError, Signal, Step, script};
-pub use stream::Line;
+pub use script::{ScriptError, ScriptStep, Signal, script};
+pub use stream::DemoLine;
 
 use decoder::DemoDecoder;
 

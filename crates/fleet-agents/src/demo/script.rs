@@ -12,7 +12,7 @@ use super::child::Child;
 
 /// One thing to do. Paths are relative to the workspace, or absolute.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum ScriptStep {
     Write {
         path: String,
         text: String,
@@ -99,7 +99,7 @@ pub enum Step {
     Fail {
         summary: String,
     },
-    /// Will end with exactly these words instead of a report of its own.
+    /// Will end with exactly these words instead of its own report.
     Report {
         text: String,
     },
@@ -172,7 +172,7 @@ pub struct ScriptError {
 
 /// The steps of the first block in a prompt that is fenced by three backquotes and called `demo`; nothing if there
 /// is no such block. The whole script is read before anything is done.
-pub fn script(prompt: &str) -> Result<Option<Vec<Step>>, ScriptError> {
+pub fn script(prompt: &str) -> Result<Option<Vec<ScriptStep>>, ScriptError> {
     let mut lines = prompt.lines().skip_while(|line| !is_fence(line));
     if lines.next().is_none() {
         return Ok(None);
@@ -191,7 +191,7 @@ fn is_fence(line: &str) -> bool {
 }
 
 /// One line; on failure a sentence about what is wrong.
-fn step(line: &str) -> Result<Step, String> {
+fn step(line: &str) -> Result<ScriptStep, String> {
     let (name, rest) = split(line);
     file_step(name, rest)
         .or_else(|| word_step(name, rest))
@@ -201,24 +201,24 @@ fn step(line: &str) -> Result<Step, String> {
 }
 
 /// Steps that begin with a path.
-fn file_step(name: &str, rest: &str) -> Option<Result<Step, String>> {
-    let step: fn(String, &str) -> Result<Step, String> = match name {
-        "write" => |path, rest| Ok(Step::Write { path, text: line_of(rest) }),
-        "append" => |path, rest| Ok(Step::Append { path, text: line_of(rest) }),
-        "delete" => |path, rest| alone(rest, Step::Delete { path }),
-        "mkdir" => |path, rest| alone(rest, Step::Mkdir { path }),
-        "touch" => |path, rest| alone(rest, Step::Touch { path }),
-        "lie" => |path, rest| alone(rest, Step::Lie { path }),
-        "write-port" => |path, rest| alone(rest, Step::WritePort { path }),
+fn file_step(name: &str, rest: &str) -> Option<Result<ScriptStep, String>> {
+    let step: fn(String, &str) -> Result<ScriptStep, String> = match name {
+        "write" => |path, rest| Ok(ScriptStep::Write { path, text: line_of(rest) }),
+        "append" => |path, rest| Ok(ScriptStep::Append { path, text: line_of(rest) }),
+        "delete" => |path, rest| alone(rest, ScriptStep::Delete { path }),
+        "mkdir" => |path, rest| alone(rest, ScriptStep::Mkdir { path }),
+        "touch" => |path, rest| alone(rest, ScriptStep::Touch { path }),
+        "lie" => |path, rest| alone(rest, ScriptStep::Lie { path }),
+        "write-port" => |path, rest| alone(rest, ScriptStep::WritePort { path }),
         "wait-for" => |path, rest| {
             let patience = if rest.is_empty() { WAIT_TIMEOUT } else { span(rest)? };
-            Ok(Step::WaitFor { path, patience })
+            Ok(ScriptStep::WaitFor { path, patience })
         },
         // Not in itself: a line could then be nested as deep as it is long.
         "once" if split(path(rest).map_or("", |(_, step)| step)).0 == "once" => {
             return Some(Err("`once` cannot stand in `once`".to_owned()));
         }
-        "once" => |path, rest| Ok(Step::Once { path, step: Box::new(step(rest)?) }),
+        "once" => |path, rest| Ok(ScriptStep::Once { path, step: Box::new(step(rest)?) }),
         _ => return None,
     };
     Some(path(rest).and_then(|(path, rest)| step(path, rest)))
@@ -228,34 +228,34 @@ fn file_step(name: &str, rest: &str) -> Option<Result<Step, String>> {
 const WAIT_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Steps that say something.
-fn word_step(name: &str, rest: &str) -> Option<Result<Step, String>> {
+fn word_step(name: &str, rest: &str) -> Option<Result<ScriptStep, String>> {
     let text = unescaped(rest);
     let step = match name {
-        "say" => Step::Say { text },
-        "think" => Step::Think { text },
-        "raw" => Step::Raw { text },
-        "stderr" => Step::Stderr { text },
-        "ask" => Step::Ask { text },
-        "commit" => Step::Commit { message: text },
-        "done" => Step::Done { summary: text },
-        "fail" => Step::Fail { summary: text },
+        "say" => ScriptStep::Say { text },
+        "think" => ScriptStep::Think { text },
+        "raw" => ScriptStep::Raw { text },
+        "stderr" => ScriptStep::Stderr { text },
+        "ask" => ScriptStep::Ask { text },
+        "commit" => ScriptStep::Commit { message: text },
+        "done" => ScriptStep::Done { summary: text },
+        "fail" => ScriptStep::Fail { summary: text },
         // JSON has escapes of its own.
-        "report" => Step::Report { text: rest.to_owned() },
+        "report" => ScriptStep::Report { text: rest.to_owned() },
         _ => return None,
     };
     Some(if rest.is_empty() { Err("some words are missing".to_owned()) } else { Ok(step) })
 }
 
 /// Steps about the process itself and its streams.
-fn process_step(name: &str, rest: &str) -> Option<Result<Step, String>> {
+fn process_step(name: &str, rest: &str) -> Option<Result<ScriptStep, String>> {
     let read = match name {
-        "sleep" => span(rest).map(|span| Step::Sleep { span }),
-        "hang" => alone(rest, Step::Hang),
-        "fork" => rest.parse().map(|child| Step::Fork { child }),
-        "ignore" => rest.parse().map(|signal| Step::Ignore { signal }),
-        "die" => rest.parse().map(|signal| Step::Die { signal }),
-        "exit" => number(rest).map(|code| Step::Exit { code }),
-        "binary" => size(rest).map(|bytes| Step::Binary { bytes }),
+        "sleep" => span(rest).map(|span| ScriptStep::Sleep { span }),
+        "hang" => alone(rest, ScriptStep::Hang),
+        "fork" => rest.parse().map(|child| ScriptStep::Fork { child }),
+        "ignore" => rest.parse().map(|signal| ScriptStep::Ignore { signal }),
+        "die" => rest.parse().map(|signal| ScriptStep::Die { signal }),
+        "exit" => number(rest).map(|code| ScriptStep::Exit { code }),
+        "binary" => size(rest).map(|bytes| ScriptStep::Binary { bytes }),
         "flood" => flood(rest),
         _ => return None,
     };
@@ -263,15 +263,15 @@ fn process_step(name: &str, rest: &str) -> Option<Result<Step, String>> {
 }
 
 /// Steps that pretend something about the provider.
-fn outcome_step(name: &str, rest: &str) -> Option<Result<Step, String>> {
+fn outcome_step(name: &str, rest: &str) -> Option<Result<ScriptStep, String>> {
     let read = match name {
         "usage" => usage(rest),
-        "rate-limit" => span(rest).map(|span| Step::RateLimit { span }),
+        "rate-limit" => span(rest).map(|span| ScriptStep::RateLimit { span }),
         "error" => {
             let (reason, text) = split(rest);
             let reason: Result<Reason, _> = reason.parse();
             let text = unescaped(text);
-            reason.map(|reason| Step::Error { reason, text }).map_err(|error| error.to_string())
+            reason.map(|reason| ScriptStep::Error { reason, text }).map_err(|error| error.to_string())
         }
         _ => return None,
     };
@@ -284,7 +284,7 @@ fn split(text: &str) -> (&str, &str) {
     text.split_once(char::is_whitespace).map_or((text, ""), |(word, rest)| (word, rest.trim_start()))
 }
 
-fn alone(rest: &str, step: Step) -> Result<Step, String> {
+fn alone(rest: &str, step: ScriptStep) -> Result<ScriptStep, String> {
     if rest.is_empty() { Ok(step) } else { Err(format!("{rest:?} is too much")) }
 }
 
@@ -344,17 +344,17 @@ fn size(text: &str) -> Result<u64, String> {
     number::<u64>(&text[..unit])?.checked_mul(factor).ok_or_else(|| format!("{text} is too much"))
 }
 
-fn flood(rest: &str) -> Result<Step, String> {
+fn flood(rest: &str) -> Result<ScriptStep, String> {
     let (bytes, more) = split(rest);
     let lines = match more {
         "" => true,
         "noline" => false,
         other => return Err(format!("{other:?} is not a way to flood: there is only `noline`")),
     };
-    Ok(Step::Flood { bytes: size(bytes)?, lines })
+    Ok(ScriptStep::Flood { bytes: size(bytes)?, lines })
 }
 
-fn usage(rest: &str) -> Result<Step, String> {
+fn usage(rest: &str) -> Result<ScriptStep, String> {
     let words: Vec<&str> = rest.split_whitespace().collect();
     let [input, output, usd] = words[..] else { return Err("write `usage INPUT OUTPUT USD`".to_owned()) };
     let micro_usd = match format!("usd={usd}").parse() {
@@ -362,5 +362,5 @@ fn usage(rest: &str) -> Result<Step, String> {
         _ if usd == "0" => 0,
         _ => return Err(format!("{usd:?} is not an amount of US dollars: write for example 0.25")),
     };
-    Ok(Step::Usage { input: number(input)?, output: number(output)?, micro_usd })
+    Ok(ScriptStep::Usage { input: number(input)?, output: number(output)?, micro_usd })
 }

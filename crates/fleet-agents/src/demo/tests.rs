@@ -9,7 +9,7 @@ use fleet_core::run::{Meter, Reason};
 use proptest::prelude::*;
 
 use super::*;
-use crate::adapter::{Conversation, Failure, PromptVia};
+use crate::adapter::{AgentFailure, Conversation, PromptVia};
 
 fn brief() -> Brief<'static> {
     Brief { prompt_file: Path::new("/run/prompt.md"), ..Brief::plain("Do it", Path::new("/run/tree")) }
@@ -25,7 +25,7 @@ fn the_plan_starts_this_binary() {
     assert_eq!(Demo.plan(&other).args, ["demo-agent", "--read-only", "--session=-s 1"]);
 }
 
-fn steps(lines: &str) -> Vec<Step> {
+fn steps(lines: &str) -> Vec<ScriptStep> {
     script(&format!("Do this:\n\n  ```demo\n{lines}\n  ```\nwrite not.this one")).unwrap().unwrap()
 }
 
@@ -117,7 +117,7 @@ fn only_a_block_called_demo_is_a_script() {
     {
         assert_eq!(script(prompt), Ok(None), "{prompt}");
     }
-    assert_eq!(script("``` demo\r\nhang\r\n```\r\nbogus\n```demo\nbogus"), Ok(Some(vec![Step::Hang])));
+    assert_eq!(script("``` demo\r\nhang\r\n```\r\nbogus\n```demo\nbogus"), Ok(Some(vec![ScriptStep::Hang])));
     assert_eq!(script("```demo"), Ok(Some(Vec::new())), "an empty script is one");
 }
 
@@ -127,18 +127,22 @@ fn a_child_is_passed_on_as_it_was_written() {
     assert_eq!(child.to_string().parse(), Ok(child.clone()));
     assert_eq!(child.lasts, Duration::from_millis(1500));
     let orphan = child.clone().orphan();
-    assert!(child.is(Habit::Double) && !orphan.is(Habit::Double) && orphan.is(Habit::Session));
+    assert!(
+        child.is(ChildBehaviour::Double)
+            && !orphan.is(ChildBehaviour::Double)
+            && orphan.is(ChildBehaviour::Session)
+    );
 }
 
 #[test]
 fn without_a_script_it_takes_notes() {
     let written = |prompt: &str| {
         let steps = job(prompt, false);
-        let pauses = steps.iter().filter(|step| matches!(step, Step::Sleep { .. })).count();
+        let pauses = steps.iter().filter(|step| matches!(step, ScriptStep::Sleep { .. })).count();
         assert!((2..6).contains(&pauses));
         steps
             .into_iter()
-            .find_map(|step| if let Step::Append { path, .. } = step { Some(path) } else { None })
+            .find_map(|step| if let ScriptStep::Append { path, .. } = step { Some(path) } else { None })
             .unwrap()
     };
     assert_eq!(written("\n# Fix the “flaky” login-test!\n"), "notes/fix-the-flaky-login-test.md");
@@ -157,10 +161,10 @@ fn without_a_script_it_takes_notes() {
         assert_eq!(written(&format!("{told}{added}")), "notes/also-cover-logout.md");
     }
     assert!(
-        !job("Fix it", false).iter().any(|step| matches!(step, Step::Write { .. })),
+        !job("Fix it", false).iter().any(|step| matches!(step, ScriptStep::Write { .. })),
         "notes are added to"
     );
-    let changes = |step: &Step| matches!(step, Step::Write { .. } | Step::Append { .. });
+    let changes = |step: &ScriptStep| matches!(step, ScriptStep::Write { .. } | ScriptStep::Append { .. });
     assert!(!job("Explain it", true).iter().any(changes));
 }
 
@@ -172,7 +176,7 @@ fn without_a_script_it_returns_what_is_asked_for() {
             read_only,
         );
         steps.into_iter().find_map(|step| match step {
-            Step::Report { text } => Some(Report::find(&text).unwrap()),
+            ScriptStep::Report { text } => Some(Report::find(&text).unwrap()),
             _ => None,
         })
     };
@@ -207,7 +211,7 @@ fn a_recorded_stream_becomes_events() {
     assert_eq!(decoder.failure(), None, "it got over its troubles");
 }
 
-fn decode(lines: &[Line]) -> Box<dyn Decoder> {
+fn decode(lines: &[DemoLine]) -> Box<dyn Decoder> {
     let mut decoder = Demo.decoder(&brief());
     for line in lines {
         let line = serde_json::to_vec(line).unwrap();
@@ -218,15 +222,15 @@ fn decode(lines: &[Line]) -> Box<dyn Decoder> {
 
 #[test]
 fn trouble_is_a_failure_until_the_agent_goes_on() {
-    let limit = Line::RateLimit { wait_ms: 30 };
-    let error = Line::Error { reason: Reason::Auth, text: "refused".to_owned() };
-    let text = Line::Text { text: "on".to_owned() };
+    let limit = DemoLine::RateLimit { wait_ms: 30 };
+    let error = DemoLine::Error { reason: Reason::Auth, text: "refused".to_owned() };
+    let text = DemoLine::Text { text: "on".to_owned() };
     assert_eq!(
         decode(std::slice::from_ref(&limit)).failure().map(|failure| failure.reason),
         Some(Reason::RateLimited)
     );
     let decoder = decode(&[limit.clone(), text.clone(), error]);
-    assert_eq!(decoder.failure(), Some(Failure::new(Reason::Auth, "refused")));
+    assert_eq!(decoder.failure(), Some(AgentFailure::new(Reason::Auth, "refused")));
     assert_eq!(decoder.final_text(), Some("on"));
     assert_eq!(decode(&[limit, text]).failure(), None);
 }

@@ -6,13 +6,13 @@ use fleet_core::run::Reason;
 use serde_json::Value;
 
 use super::record::Messages;
-use super::retries::{Retries, RetryEvent};
+use super::retries::{NoticeReader, RetryEvent};
 use super::trouble::{by_exit, failure_of};
-use crate::adapter::{Decoder, Failure};
+use crate::adapter::{AgentFailure, Decoder};
 use crate::common::json::{count, object, text};
 use crate::common::recent::Recent;
 use crate::common::tool;
-use crate::common::words::{self, LONGEST_FINAL, LONGEST_STDERR, Tail, one_line};
+use crate::common::words::{self, LONGEST_FINAL, LONGEST_STDERR, TextTail, one_line};
 
 /// How many tools are remembered by name: more do not run at once.
 const MAX_RUNNING: usize = 64;
@@ -26,36 +26,36 @@ const LOOPED: &str = "Loop detected, stopping execution";
 #[derive(Debug)]
 pub(super) struct GeminiDecoder {
     /// What it says between two tools.
-    said: Tail,
+    said: TextTail,
     /// Whether the next words begin a new message.
     is_over: bool,
     /// The line that has not ended.
     piece: String,
     running: Recent<String>,
-    retries: Retries,
+    retries: NoticeReader,
     messages: Messages,
     /// Why the last attempt failed, unless it has done something since.
-    trouble: Option<Failure>,
+    trouble: Option<AgentFailure>,
     /// It saw its model go round in circles and stopped there, which it calls a success.
-    looped: Option<Failure>,
+    looped: Option<AgentFailure>,
     /// The end that it reported.
-    end: Option<Result<(), Failure>>,
-    stderr: Tail,
+    end: Option<Result<(), AgentFailure>>,
+    stderr: TextTail,
 }
 
 impl Default for GeminiDecoder {
     fn default() -> Self {
         Self {
-            said: Tail::new(LONGEST_FINAL),
+            said: TextTail::new(LONGEST_FINAL),
             is_over: false,
             piece: String::new(),
             running: Recent::new(MAX_RUNNING),
-            retries: Retries::default(),
+            retries: NoticeReader::default(),
             messages: Messages::default(),
             trouble: None,
             looped: None,
             end: None,
-            stderr: Tail::new(LONGEST_STDERR),
+            stderr: TextTail::new(LONGEST_STDERR),
         }
     }
 }
@@ -91,7 +91,7 @@ impl Decoder for GeminiDecoder {
         self.said.some()
     }
 
-    fn failure(&self) -> Option<Failure> {
+    fn failure(&self) -> Option<AgentFailure> {
         self.end.clone().and_then(Result::err)
     }
 }
@@ -181,7 +181,7 @@ impl GeminiDecoder {
 
     /// Something after which it continues, unless it says that it stops.
     fn warning(&mut self, message: &str) -> Vec<AgentEvent> {
-        let failure = Failure::new(Reason::AgentError, words::trouble(message));
+        let failure = AgentFailure::new(Reason::AgentError, words::trouble(message));
         let mut events = self.flush();
         events.extend(failure.events());
         if message.starts_with(LOOPED) {
@@ -239,7 +239,7 @@ impl GeminiDecoder {
 
     /// It ended without a result, as it does when it is terminated: standard error may say why, otherwise the exit
     /// does.
-    fn failure_without_result(&self, exit: &AgentExit) -> Failure {
+    fn failure_without_result(&self, exit: &AgentExit) -> AgentFailure {
         let complaint = |line: &&str| {
             ["Error", "error:", "Auth method", "auth method", "trusted directory"]
                 .iter()
@@ -247,18 +247,20 @@ impl GeminiDecoder {
         };
         match self.stderr.as_str().lines().rev().find(complaint) {
             Some(line) => failure_of(line),
-            None => Failure::new(Reason::AgentError, format!("Gemini CLI ended without a result: {exit}")),
+            None => {
+                AgentFailure::new(Reason::AgentError, format!("Gemini CLI ended without a result: {exit}"))
+            }
         }
     }
 }
 
 /// The exit status is a hint, for what no words explain.
-fn by_exit_if_unknown(failure: Failure, exit: &AgentExit) -> Failure {
+fn by_exit_if_unknown(failure: AgentFailure, exit: &AgentExit) -> AgentFailure {
     let reason = match failure.reason {
         Reason::AgentError => by_exit(exit).unwrap_or(Reason::AgentError),
         known => known,
     };
-    Failure { reason, ..failure }
+    AgentFailure { reason, ..failure }
 }
 
 fn usage(tokens: Tokens) -> AgentEvent {

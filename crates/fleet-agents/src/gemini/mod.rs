@@ -13,7 +13,9 @@ mod trouble;
 
 use decoder::GeminiDecoder;
 
-use crate::adapter::{About, Adapter, Brief, Decoder, Enforced, LaunchPlan, Program, Record, SettingsFiles};
+use crate::adapter::{
+    About, Adapter, Brief, Decoder, Enforced, LaunchPlan, Program, RecordFiles, SettingsFiles,
+};
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Gemini;
@@ -49,11 +51,11 @@ impl Adapter for Gemini {
         plan::plan(brief)
     }
 
-    fn record(&self, session: &str) -> Option<Record> {
+    fn record(&self, session: &str) -> Option<RecordFiles> {
         let folder = &["GEMINI_CLI_HOME:.gemini/tmp", ".gemini/tmp"];
         // A folder for each project, and in it one for conversations. The name has the beginning of the id.
         let id = session.split('-').next().unwrap_or(session);
-        Some(Record { folder, levels: 2, name_end: format!("-{id}.jsonl") })
+        Some(RecordFiles { folder, levels: 2, name_end: format!("-{id}.jsonl") })
     }
 
     fn decoder(&self, _: &Brief<'_>) -> Box<dyn Decoder> {

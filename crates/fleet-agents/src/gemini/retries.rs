@@ -4,7 +4,7 @@ use fleet_core::event::{AgentEvent, Stream};
 use fleet_core::text::shortened;
 
 use super::trouble::failure_of;
-use crate::adapter::Failure;
+use crate::adapter::AgentFailure;
 use crate::common::refusal::number_after;
 use crate::common::words;
 
@@ -19,33 +19,33 @@ const LONGEST_LINE: usize = 1024;
 
 /// A notice whose end is not read yet.
 #[derive(Debug)]
-struct Notice {
+struct OpenNotice {
     attempt: u32,
     text: String,
     lines: usize,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Retries {
-    open: Option<Notice>,
+pub(super) struct NoticeReader {
+    open: Option<OpenNotice>,
 }
 
 /// What a notice tells: an event, and why the attempt failed.
-pub(super) type RetryEvent = (Option<AgentEvent>, Failure);
+pub(super) type RetryEvent = (Option<AgentEvent>, AgentFailure);
 
-impl Retries {
+impl NoticeReader {
     /// One more line: what it tells, which is nothing while a notice goes on; `None` if it is about something else.
     pub(super) fn line(&mut self, line: &str) -> Option<Vec<RetryEvent>> {
         let line = shortened(line, LONGEST_LINE);
         match (attempt(&line), self.open.take()) {
             (Some(attempt), before) => {
                 let mut all: Vec<RetryEvent> = before.as_ref().map(retry_event).into_iter().collect();
-                all.extend(self.on(Notice { attempt, text: line.into_owned(), lines: 1 }));
+                all.extend(self.on(OpenNotice { attempt, text: line.into_owned(), lines: 1 }));
                 Some(all)
             }
             (None, Some(notice)) => {
                 let text = format!("{}\n{line}", notice.text);
-                Some(self.on(Notice { text, lines: notice.lines + 1, ..notice }).into_iter().collect())
+                Some(self.on(OpenNotice { text, lines: notice.lines + 1, ..notice }).into_iter().collect())
             }
             (None, None) => None,
         }
@@ -56,7 +56,7 @@ impl Retries {
         self.open.take().as_ref().map(retry_event)
     }
 
-    fn on(&mut self, notice: Notice) -> Option<RetryEvent> {
+    fn on(&mut self, notice: OpenNotice) -> Option<RetryEvent> {
         let is_whole =
             ["Retrying after ", "Retrying with backoff", LAST].iter().any(|end| notice.text.contains(end));
         if is_whole || notice.lines >= MAX_LINES {
@@ -73,7 +73,7 @@ fn attempt(line: &str) -> Option<u32> {
     number.parse().ok()
 }
 
-fn retry_event(notice: &Notice) -> RetryEvent {
+fn retry_event(notice: &OpenNotice) -> RetryEvent {
     let failure = failure_of(&notice.text);
     // There may be other attempts, with another model, so this is no more than a line.
     if notice.text.contains(LAST) {
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     fn read(lines: &str) -> Vec<(Option<u32>, Option<u64>, Reason)> {
-        let mut retries = Retries::default();
+        let mut retries = NoticeReader::default();
         let mut notices: Vec<RetryEvent> =
             lines.lines().filter_map(|line| retries.line(line)).flatten().collect();
         notices.extend(retries.end());
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_notice_without_end_is_not_kept_for_ever() {
-        let mut retries = Retries::default();
+        let mut retries = NoticeReader::default();
         assert_eq!(retries.line("Attempt 1 failed: x"), Some(Vec::new()));
         let notices: usize =
             (0..100).filter_map(|_| retries.line(&"y".repeat(10_000))).map(|told| told.len()).sum();

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::trouble::failure_of;
 use super::*;
-use crate::adapter::{Conversation, Failure, McpServer, PromptVia, RepositorySettings, Trust};
+use crate::adapter::{AgentFailure, Conversation, McpServer, PromptVia, RepositorySettings, Trust};
 
 fn brief() -> Brief<'static> {
     Brief { scratch: Path::new("/run/scratch"), ..Brief::plain("Do it well", Path::new("/run/tree")) }
@@ -169,7 +169,7 @@ fn a_loop_that_it_stopped_in_is_not_done() {
     assert!(!events.iter().any(|event| matches!(event, AgentEvent::Ended { .. })), "{events:?}");
     assert!(events.iter().any(|event| matches!(event, AgentEvent::Usage { .. })), "{events:?}");
     decoder.end(&AgentExit::Code(0));
-    let failure = Failure::new(Reason::AgentError, "Loop detected, stopping execution");
+    let failure = AgentFailure::new(Reason::AgentError, "Loop detected, stopping execution");
     assert_eq!(decoder.failure(), Some(failure));
 }
 

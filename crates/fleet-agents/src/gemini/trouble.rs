@@ -3,7 +3,7 @@
 use fleet_core::outcome::AgentExit;
 use fleet_core::run::Reason;
 
-use crate::adapter::Failure;
+use crate::adapter::AgentFailure;
 use crate::common::refusal::{self, Words};
 use crate::common::{ansi, json, reset, words};
 
@@ -35,12 +35,12 @@ const STATUS: &[&str] = &["\"code\":", "with status "];
 const RETRY_AFTER: &[&str] =
     &["Suggested retry after ", "Please retry in ", "reset after ", "\"retryDelay\":\""];
 
-pub(super) fn failure_of(message: &str) -> Failure {
+pub(super) fn failure_of(message: &str) -> AgentFailure {
     let (said, hint) = parts(message);
     let status = refusal::status_after(said, STATUS);
     let reason = refusal::reason(status, said, WORDS).unwrap_or(Reason::AgentError);
     let until = reset::in_words(said, RETRY_AFTER);
-    Failure { until, ..Failure::new(reason, words::trouble(&format!("{}{hint}", plain(said)))) }
+    AgentFailure { until, ..AgentFailure::new(reason, words::trouble(&format!("{}{hint}", plain(said)))) }
 }
 
 /// The provider's message, and the advice of Gemini CLI, which mentions signing in whatever went wrong.

@@ -6,7 +6,7 @@ use fleet_core::run::Reason;
 use serde_json::Value;
 
 use super::log::LogLine;
-use crate::adapter::{Decoder, Failure};
+use crate::adapter::{AgentFailure, Decoder};
 use crate::common::amount::micro_usd;
 use crate::common::json::{count, fraction, number, object, text};
 use crate::common::words::{self, one_line};
@@ -17,9 +17,9 @@ pub(super) struct OpencodeDecoder {
     session: Option<String>,
     final_text: Option<String>,
     /// The error that ended the turn.
-    trouble: Option<Failure>,
+    trouble: Option<AgentFailure>,
     /// What its log says went wrong since it last got on. It may still get over it.
-    doubt: Option<Failure>,
+    doubt: Option<AgentFailure>,
     /// How its last step ended: `stop` is the end of the turn, `tool-calls` is not.
     last_step: Option<String>,
     /// The last tool that it was not allowed to use, since it last said something.
@@ -81,7 +81,7 @@ impl OpencodeDecoder {
         }
         self.failed += 1;
         let text = "the answer broke off".to_owned();
-        self.doubt = Some(Failure::new(Reason::ProviderOutage, text.clone()));
+        self.doubt = Some(AgentFailure::new(Reason::ProviderOutage, text.clone()));
         Some(AgentEvent::Retry { attempt: Some(self.failed), wait_ms: None, text })
     }
 
@@ -180,7 +180,7 @@ impl OpencodeDecoder {
     fn request_failed(&mut self, message: &str) -> Vec<AgentEvent> {
         let message = message.strip_prefix("AI_APICallError: ").unwrap_or(message);
         let reason = refusal::reason(None, message, &[]).unwrap_or(Reason::ProviderOutage);
-        let failure = Failure::new(reason, words::trouble(message));
+        let failure = AgentFailure::new(reason, words::trouble(message));
         let is_urgent = reason.is_hopeless() || reason == Reason::RateLimited;
         let events = if is_urgent { failure.events() } else { Vec::new() };
         self.doubt = Some(failure);
@@ -240,7 +240,7 @@ impl Decoder for OpencodeDecoder {
         };
         let complaint = self.complaint.as_deref().unwrap_or_default();
         let reason = refusal::reason(None, complaint, &[]).unwrap_or(Reason::AgentError);
-        self.trouble = Some(Failure::new(reason, words::trouble(&why)));
+        self.trouble = Some(AgentFailure::new(reason, words::trouble(&why)));
         Vec::new()
     }
 
@@ -248,9 +248,9 @@ impl Decoder for OpencodeDecoder {
         self.final_text.as_deref()
     }
 
-    fn failure(&self) -> Option<Failure> {
+    fn failure(&self) -> Option<AgentFailure> {
         // It hides the causes of its own failures, which only the log has.
-        let is_vague = |trouble: &&Failure| trouble.reason == Reason::AgentError && self.doubt.is_some();
+        let is_vague = |trouble: &&AgentFailure| trouble.reason == Reason::AgentError && self.doubt.is_some();
         self.trouble.as_ref().filter(|trouble| !is_vague(trouble)).or(self.doubt.as_ref()).cloned()
     }
 }
@@ -260,7 +260,7 @@ fn is_refusal(error: &str) -> bool {
     error.contains("rejected permission") || error.contains("a rule which prevents you")
 }
 
-fn failure(error: &Value) -> Failure {
+fn failure(error: &Value) -> AgentFailure {
     let data = &error["data"];
     let name = text(error, "name").unwrap_or_default();
     let message = text(data, "message").unwrap_or(name);
@@ -280,5 +280,5 @@ fn failure(error: &Value) -> Failure {
         Reason::RateLimited => reset::in_body(&body).or_else(|| reset::in_headers(&data["responseHeaders"])),
         _ => None,
     };
-    Failure { until, ..Failure::new(reason, words::trouble(message)) }
+    AgentFailure { until, ..AgentFailure::new(reason, words::trouble(message)) }
 }

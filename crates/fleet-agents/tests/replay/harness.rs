@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fleet_agents::{AgentEvent, Brief, Counted, Decoder, Failure, Registry, Stream, Tokens, When};
+use fleet_agents::{AgentEvent, AgentFailure, Brief, Counted, Decoder, Registry, Stream, Tokens, When};
 use fleet_core::outcome::AgentExit;
 use fleet_core::run::Reason;
 use serde_json::Value;
@@ -65,7 +65,7 @@ pub(crate) struct Played {
 }
 
 impl Played {
-    pub(crate) fn failure(&self) -> Option<Failure> {
+    pub(crate) fn failure(&self) -> Option<AgentFailure> {
         self.decoder.failure()
     }
 

@@ -1,7 +1,7 @@
 use fleet_core::run::Reason;
 
 use crate::prelude::*;
-use crate::verbs::doctor::Verdict;
+use crate::verbs::doctor::CheckVerdict;
 
 /// Runs a tiny real task with an agent, in a scratch repository with its own queue, and reports what works.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize, JsonSchema)]
@@ -24,11 +24,11 @@ pub struct Request {
 
 /// One thing that was looked at.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct Step {
+pub struct TestStep {
     /// What.
     pub name: String,
     /// How it went; a warning means that it works without.
-    pub verdict: Verdict,
+    pub verdict: CheckVerdict,
     /// What was seen.
     pub detail: String,
 }
@@ -45,7 +45,7 @@ pub struct Answer {
     /// Why it did not.
     pub reason: Option<Reason>,
     /// In the order in which they happen.
-    pub steps: Vec<Step>,
+    pub steps: Vec<TestStep>,
     /// What to do next, if it did not.
     pub next: Vec<String>,
     /// How long it took.

@@ -13,7 +13,7 @@ pub struct Request {
 
 /// A task in a conflict.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct Side {
+pub struct ConflictSide {
     pub task: TaskId,
     pub title: String,
     pub status: String,
@@ -26,7 +26,7 @@ pub struct Conflict {
     /// `merge`: git cannot merge them; `files`: both changed the same files, and it can; `scope`: they claim the same.
     pub kind: Clash,
     /// Two tasks; or one, if it is in the way of where it should land.
-    pub tasks: Vec<Side>,
+    pub tasks: Vec<ConflictSide>,
     /// Where the one should land.
     pub with: Option<String>,
     /// Files: those that git cannot merge, that both changed, or that one changed and the other claims.

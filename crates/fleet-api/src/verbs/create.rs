@@ -12,7 +12,7 @@ pub struct Request {
     pub jobs: Vec<Job>,
     /// What holds for all.
     #[serde(default)]
-    pub wishes: Wishes,
+    pub wishes: JobOptions,
     /// Whether they belong together.
     #[serde(default)]
     pub grouping: Grouping,
@@ -47,7 +47,7 @@ pub struct Job {
 /// What holds for all pieces of one launch.
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Wishes {
+pub struct JobOptions {
     /// Where the work starts: a branch, tag or commit [default: HEAD]
     #[arg(long, value_name = "REF")]
     pub base: Option<String>,

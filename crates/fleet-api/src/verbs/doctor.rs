@@ -10,7 +10,7 @@ pub struct Request {}
 /// How a check went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
+pub enum CheckVerdict {
     /// As it should be.
     Good,
     /// Works, but needs attention.
@@ -21,32 +21,32 @@ pub enum Verdict {
 
 /// One thing that was looked at.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct Check {
+pub struct DoctorCheck {
     /// What was looked at.
     pub name: String,
     /// How it went.
-    pub verdict: Verdict,
+    pub verdict: CheckVerdict,
     /// What was found.
     pub detail: String,
     /// What to do about it.
     pub hints: Vec<String>,
 }
 
-impl Check {
+impl DoctorCheck {
     /// As it should be.
     pub fn good(name: &str, detail: impl Into<String>) -> Self {
-        Self { name: name.to_owned(), verdict: Verdict::Good, detail: detail.into(), hints: Vec::new() }
+        Self { name: name.to_owned(), verdict: CheckVerdict::Good, detail: detail.into(), hints: Vec::new() }
     }
 
     /// It needs attention.
     pub fn warning(name: &str, detail: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { verdict: Verdict::Warning, hints: vec![hint.into()], ..Self::good(name, detail) }
+        Self { verdict: CheckVerdict::Warning, hints: vec![hint.into()], ..Self::good(name, detail) }
     }
 
     /// It does not work.
     pub fn bad(name: &str, problem: Problem) -> Self {
         let found = Self::good(name, problem.to_string());
-        Self { verdict: Verdict::Bad, hints: problem.hints, ..found }
+        Self { verdict: CheckVerdict::Bad, hints: problem.hints, ..found }
     }
 }
 
@@ -54,7 +54,7 @@ impl Check {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
     /// In the order of looking.
-    pub checks: Vec<Check>,
+    pub checks: Vec<DoctorCheck>,
     /// Whether nothing is bad.
     pub healthy: bool,
 }

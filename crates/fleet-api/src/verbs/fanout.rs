@@ -1,5 +1,5 @@
 use crate::prelude::*;
-use crate::verbs::create::Wishes;
+use crate::verbs::create::JobOptions;
 use crate::views::Launched;
 
 /// Adds several tasks with the same prompt, each on its own branch: all of them, or none.
@@ -19,7 +19,7 @@ pub struct Request {
     pub model: Option<String>,
     /// What holds for all.
     #[serde(default)]
-    pub wishes: Wishes,
+    pub wishes: JobOptions,
 }
 
 verb!("fanout", Request => Launched, Adds, Own);

@@ -9,13 +9,13 @@ pub struct Request {
     pub older_than_seconds: u64,
     /// What may go, of what was found before. If left out, this only looks.
     #[arg(skip)]
-    pub remove: Option<Vec<Item>>,
+    pub remove: Option<Vec<GcItem>>,
 }
 
 /// What something is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum GcKind {
     /// What was moved aside before.
     Trash,
     /// An unused worktree.
@@ -30,8 +30,8 @@ pub enum Kind {
 
 /// Something that may go.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Item {
-    pub kind: Kind,
+pub struct GcItem {
+    pub kind: GcKind,
     pub what: String,
     pub why: String,
     pub count: usize,
@@ -51,7 +51,7 @@ pub struct Answer {
     /// Whether this only looked.
     pub dry_run: bool,
     /// What is gone or is being removed in the background; or what may go.
-    pub removed: Vec<Item>,
+    pub removed: Vec<GcItem>,
     /// What could not be removed, and why.
     pub failed: Vec<Failed>,
 }

@@ -8,7 +8,7 @@ pub struct Request {
     /// The tasks: ids, branches, batches or patterns such as 'login-*'; all or none are resumed
     #[arg(value_name = "ID", required_unless_present = "batch")]
     pub ids: Vec<String>,
-    /// All tasks of this batch that are neither done, queued nor running
+    /// All tasks of this batch that can be resumed; with ID, only those of it
     #[arg(long, value_name = "ID")]
     pub batch: Option<String>,
 }

@@ -18,7 +18,7 @@ pub struct Request {
 
 /// The work of one task.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct Review {
+pub struct ReviewedTask {
     pub task: TaskId,
     pub title: String,
     pub state: TaskState,
@@ -56,7 +56,7 @@ pub struct Review {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
     /// The newest first.
-    pub reviews: Vec<Review>,
+    pub reviews: Vec<ReviewedTask>,
     /// Whether there is more of it.
     pub more: bool,
 }

@@ -8,7 +8,7 @@ pub struct Request {
     /// The run: its id, the id of its task, or its branch.
     pub id: String,
     /// A snapshot instead of the branch.
-    pub snapshot: Option<Which>,
+    pub snapshot: Option<SnapshotChoice>,
     /// Tell what is different in numbers and names.
     pub summary: bool,
     /// Show the difference itself, in this style.
@@ -22,7 +22,7 @@ pub struct Request {
 /// Which snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Which {
+pub enum SnapshotChoice {
     /// The last one.
     Newest,
     /// The one of this number.
@@ -45,7 +45,7 @@ pub enum Style {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
     /// What is compared with the base; left out of later pages.
-    pub of: Option<Of>,
+    pub of: Option<DiffSide>,
     /// In numbers and names, if that was asked for; left out of later pages.
     pub summary: Option<Summary>,
     /// A part of the difference, if that was asked for.
@@ -57,7 +57,7 @@ pub struct Answer {
 /// What is compared with the base.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Of {
+pub enum DiffSide {
     /// The branch.
     Branch,
     /// The files of the workspace, committed or not.
@@ -76,7 +76,7 @@ pub struct Summary {
     pub snapshot: Option<String>,
     pub commits: Vec<CommitView>,
     pub commit_count: u64,
-    pub files: Vec<FileView>,
+    pub files: Vec<ChangedFile>,
     pub file_count: u64,
     pub added: u64,
     pub deleted: u64,
@@ -91,7 +91,7 @@ pub struct CommitView {
 
 /// A changed file.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct FileView {
+pub struct ChangedFile {
     pub status: String,
     pub path: String,
     pub old_path: Option<String>,

@@ -9,7 +9,7 @@ pub struct Request {
     #[arg(skip)]
     pub tasks: Vec<String>,
     /// Delete the branches as well; `fleet undo` restores them
-    #[arg(long)]
+    #[arg(long, visible_alias = "delete-branch", visible_short_alias = 'd')]
     pub discard: bool,
     /// Wait at most this long for agents to end and their work to be committed [default: until it is safe]
     #[arg(long = "wait", value_name = "TIME", value_parser = crate::millis)]

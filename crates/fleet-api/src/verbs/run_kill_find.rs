@@ -9,8 +9,8 @@ pub struct Request {
     /// Branches, ids, batches or patterns such as 'login-*'; or use --batch
     #[arg(value_name = "PATTERN", required_unless_present = "batch")]
     pub patterns: Vec<String>,
-    /// The whole batch, in any repository
-    #[arg(long, value_name = "ID")]
+    /// The whole batch, in any repository; with PATTERN, only those of it
+    #[arg(short, long, value_name = "ID")]
     pub batch: Option<String>,
     /// In every repository
     #[arg(short = 'A', long)]
@@ -21,14 +21,14 @@ pub struct Request {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
     /// Each task once, running ones first.
-    pub targets: Vec<Target>,
+    pub targets: Vec<KillTarget>,
     /// Whether the queue is longer than what was looked at.
     pub more: bool,
 }
 
 /// Something that can be stopped.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct Target {
+pub struct KillTarget {
     pub task: TaskId,
     pub title: String,
     pub state: TaskState,

@@ -29,12 +29,12 @@ pub struct Request {
     pub wait_seconds: Option<u32>,
     /// `looked` of the answer before, with which the use of processors is compared.
     #[arg(skip)]
-    pub after: Option<Looked>,
+    pub after: Option<CpuSample>,
 }
 
 /// The processor time of runs when they were looked at.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-pub struct Looked {
+pub struct CpuSample {
     /// The time of the answer, by the clock of the server.
     pub at_millis: u64,
     /// What each had used, in milliseconds.
@@ -51,14 +51,17 @@ pub struct Answer {
     /// Tasks that are neither running nor over, as the queue lists them: those that need a person first.
     #[serde(default)]
     pub queue: Vec<TaskView>,
-    /// The names of the projects of the queue.
+    /// With `all`: tasks that were cancelled before they had a run, newest first.
+    #[serde(default)]
+    pub unstarted: Vec<TaskView>,
+    /// The names of the projects of those tasks.
     #[serde(default)]
     pub projects: BTreeMap<ProjectId, String>,
     /// How many are running in other projects.
     pub elsewhere: usize,
     /// Identifies this answer in the next request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub looked: Option<Looked>,
+    pub looked: Option<CpuSample>,
 }
 
 verb!("run.list", Request => Answer, Reads, Own);

@@ -13,7 +13,7 @@ pub struct Request {
     /// This attempt at the task instead of the newest.
     pub attempt: Option<i64>,
     /// What to read.
-    pub stream: Stream,
+    pub stream: LogStream,
     /// Byte for byte instead of decoded.
     pub raw: bool,
     /// Of raw bytes, begin with the last N lines.
@@ -27,7 +27,7 @@ pub struct Request {
 /// What can be read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Stream {
+pub enum LogStream {
     /// Standard output, which is where agents say what they do.
     #[default]
     Out,
@@ -35,6 +35,8 @@ pub enum Stream {
     Err,
     /// The prompt that the agent was started with.
     Prompt,
+    /// What the set-up commands of its workspace printed, which is never decoded.
+    Setup,
 }
 
 /// A page of a log.
@@ -45,13 +47,13 @@ pub struct Answer {
     /// What it did and said, if it was to be decoded.
     pub entries: Vec<AgentEvent>,
     /// What it printed, otherwise.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<OutputPiece>,
     /// `after` of the next page: a number of entries, or of bytes.
     pub next: u64,
     /// Whether there is more to be read at once.
     pub more: bool,
     /// Why nothing will come after this page, if that is so.
-    pub end: Option<End>,
+    pub end: Option<LogEnd>,
     /// Whether nothing was ever printed there.
     pub is_empty: bool,
     /// Whether the agent printed anything to standard error.
@@ -61,7 +63,7 @@ pub struct Answer {
 /// A piece of what an agent printed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Piece {
+pub enum OutputPiece {
     /// Bytes that follow each other.
     Bytes(Bytes),
     /// The number of bytes that were not kept.
@@ -71,7 +73,7 @@ pub enum Piece {
 /// Why nothing more comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum End {
+pub enum LogEnd {
     /// The run ended so.
     Ended(RunState),
     /// The run ended with a question to a person.

@@ -4,7 +4,7 @@ use fleet_core::task::TaskState;
 use std::path::PathBuf;
 
 use crate::prelude::*;
-use crate::views::{EventView, Load, MessageView, RunView};
+use crate::views::{EventView, MessageView, RunLoad, RunView};
 
 /// Shows everything about a run, and what to do next.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize, JsonSchema)]
@@ -40,7 +40,7 @@ pub struct Answer {
     /// What was found in the end, in the shape of `result.json`.
     pub result: Option<serde_json::Value>,
     /// What it uses of this machine, if it runs here.
-    pub load: Option<Load>,
+    pub load: Option<RunLoad>,
     /// Its newest notes, progress, errors and stops, oldest of them first.
     pub notes: Vec<EventView>,
     /// The newest messages that it took, or that wait for it, oldest of them first.

@@ -9,13 +9,13 @@ pub struct Request {}
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
     /// Whether a runner will start what was queued.
-    pub runner: Runner,
+    pub runner: RunnerPresence,
 }
 
 /// Whether a runner is up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Runner {
+pub enum RunnerPresence {
     /// One is up.
     Up,
     /// One was started in the background.

@@ -5,11 +5,11 @@ use crate::prelude::*;
 #[serde(deny_unknown_fields)]
 pub struct Request {
     /// Whose settings.
-    pub client: Client,
+    pub client: SetupClient,
     /// The client.
-    pub scope: Scope,
+    pub scope: SetupScope,
     /// Register, or take back.
-    pub wish: Wish,
+    pub wish: SetupAction,
     /// Whether another program's entry may be replaced.
     #[serde(default)]
     pub force: bool,
@@ -24,14 +24,14 @@ pub const NAME: &str = "codefleet";
 /// A program that uses tool servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Client {
+pub enum SetupClient {
     Claude,
     Codex,
     Gemini,
     Opencode,
 }
 
-impl Client {
+impl SetupClient {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Claude, Self::Codex, Self::Gemini, Self::Opencode];
 
@@ -49,7 +49,7 @@ impl Client {
 /// The client that it is registered for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Scope {
+pub enum SetupScope {
     /// In all your projects
     User,
     /// In this repository, for all its users
@@ -59,7 +59,7 @@ pub enum Scope {
 /// Register, or take back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Wish {
+pub enum SetupAction {
     /// Register.
     Add,
     /// Take it back.
@@ -69,7 +69,7 @@ pub enum Wish {
 /// Its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Done {
+pub enum SetupOutcome {
     /// It is new.
     Added,
     /// It was there, for another binary or another home.
@@ -86,13 +86,13 @@ pub enum Done {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
     /// Whose settings.
-    pub client: Client,
+    pub client: SetupClient,
     /// The client.
-    pub scope: Scope,
+    pub scope: SetupScope,
     /// The file.
     pub file: String,
     /// What was done, or would be.
-    pub done: Done,
+    pub done: SetupOutcome,
     /// What the client starts.
     pub command: Vec<String>,
     /// The lines that change: `-` what goes, `+` what comes.

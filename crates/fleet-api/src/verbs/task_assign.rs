@@ -14,13 +14,13 @@ pub struct Request {
     /// From 1 to 5; 5 is served first.
     pub priority: Option<i64>,
     /// Whether it may start.
-    pub start: Start,
+    pub start: StartRule,
 }
 
 /// Whether a task may start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Start {
+pub enum StartRule {
     /// As before.
     #[default]
     Unchanged,

@@ -7,15 +7,15 @@ pub struct Request {
     /// The task.
     pub task: String,
     /// What becomes of its branch.
-    pub branch: Branch,
+    pub branch: BranchRule,
     /// What becomes of its prompts, logs and results.
-    pub folders: Folders,
+    pub folders: FolderRule,
 }
 
 /// What becomes of a branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Branch {
+pub enum BranchRule {
     /// It stays.
     Keep,
     /// It goes, if its work has landed or there is none.
@@ -27,7 +27,7 @@ pub enum Branch {
 /// What becomes of the folders of runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Folders {
+pub enum FolderRule {
     /// They stay.
     Keep,
     /// They go.

@@ -12,7 +12,7 @@ pub struct Request {
 
 /// One task of a tree.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct Node {
+pub struct TreeNode {
     /// Its id.
     pub id: TaskId,
     /// Its state.
@@ -29,7 +29,7 @@ pub struct Answer {
     /// Where the tree begins.
     pub root: TaskId,
     /// The root and everything behind it.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<TreeNode>,
 }
 
 verb!("task.dep.tree", Request => Answer, Reads, Project, |request| vec![Subject::Task(&mut request.id)]);

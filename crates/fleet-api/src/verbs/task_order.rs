@@ -14,7 +14,7 @@ pub struct Request {
 
 /// A task in its place.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct Step {
+pub struct OrderedTask {
     /// Its id.
     pub id: TaskId,
     /// What it is called.
@@ -50,7 +50,7 @@ pub struct Suggestion {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
     /// In an order in which they could be done one after the other, as they are served.
-    pub order: Vec<Step>,
+    pub order: Vec<OrderedTask>,
     /// The chain that takes longest, first task first: more agents cannot finish sooner.
     pub critical_path: Vec<TaskId>,
     /// How much work that is: a task counts 1 if it is trivial, 2 small, 4 medium or unknown, 8 large, 16 xl.

@@ -43,6 +43,9 @@ pub struct Answer {
     pub before: Vec<Neighbour>,
     /// Its runs, oldest first.
     pub runs: Vec<RunView>,
+    /// Those of them that ended with a question to a person.
+    #[serde(default)]
+    pub asked: Vec<RunId>,
     /// The newest messages to its agent, oldest of them first.
     pub messages: Vec<MessageView>,
     /// The same, by their older name.

@@ -19,14 +19,14 @@ pub struct Request {
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub limit: Option<u32>,
     /// What is compared.
-    #[arg(skip = Of::Text(String::new()))]
-    pub of: Of,
+    #[arg(skip = SimilarTo::Text(String::new()))]
+    pub of: SimilarTo,
 }
 
 /// What is compared.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Of {
+pub enum SimilarTo {
     /// A task, by its id or the beginning of it.
     Task(String),
     /// A text whose first line is the title.
@@ -36,7 +36,7 @@ pub enum Of {
 /// A text of this many characters of an id is not a word.
 const SHORTEST_ID: usize = 5;
 
-impl Of {
+impl SimilarTo {
     /// Tells an id from a text: a single word that could be an id is one.
     pub fn guess(typed: String) -> Self {
         let could_be = IdPrefix::<TaskId>::parse(&typed).is_ok();

@@ -8,7 +8,7 @@ pub struct Request {}
 
 /// Consent to a setting or a file of a project.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct Entry {
+pub struct ConsentView {
     /// The project: its git common dir.
     pub project: String,
     /// To what, as a number.
@@ -27,7 +27,7 @@ pub struct Entry {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
     /// The oldest first.
-    pub trusted: Vec<Entry>,
+    pub trusted: Vec<ConsentView>,
     /// The project of the directory, if it is in one.
     pub here: Option<trust_show::Answer>,
 }

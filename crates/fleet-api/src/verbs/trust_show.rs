@@ -17,7 +17,7 @@ pub struct WishesView {
     /// Settings: commands, copies of files, another agent, higher limits; each with its place in the project's file.
     pub commands: Vec<SettingView>,
     /// Files that agents act on, and templates of prompts.
-    pub files: Vec<FileView>,
+    pub files: Vec<WishedFile>,
 }
 
 impl WishesView {
@@ -29,7 +29,7 @@ impl WishesView {
 
 /// A file of a repository that needs consent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct FileView {
+pub struct WishedFile {
     /// Where it is, below the work tree.
     pub path: String,
     /// Of its content; null if it cannot be approved: a link, a pipe, or too large.

@@ -15,14 +15,14 @@ pub struct Request {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
     /// The snapshots.
-    pub snapshots: Vec<SnapshotView>,
+    pub snapshots: Vec<UndoSnapshot>,
     /// Whether there are more.
     pub more: bool,
 }
 
 /// A snapshot.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct SnapshotView {
+pub struct UndoSnapshot {
     pub run: String,
     pub task: Option<TaskId>,
     pub title: Option<String>,

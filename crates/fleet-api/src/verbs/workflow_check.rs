@@ -1,8 +1,8 @@
-use fleet_core::workflow::{Changes, Returns, Start};
+use fleet_core::workflow::{ChangeRule, Returns, StageStart};
 use std::path::PathBuf;
 
 use crate::prelude::*;
-use crate::views::{Diagnostic, Kind, Wants, WorkflowSource};
+use crate::views::{Diagnostic, Wants, WorkflowOrigin, WorkflowSource};
 
 /// Checks workflows without running them.
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
@@ -32,16 +32,16 @@ pub struct Request {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
     /// In the order in which they were named.
-    pub workflows: Vec<Checked>,
+    pub workflows: Vec<CheckedFile>,
 }
 
 /// One file.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct Checked {
+pub struct CheckedFile {
     /// The file, or what was asked for if there is none.
     pub file: String,
     /// Who wrote it; none if it was not found.
-    pub kind: Option<Kind>,
+    pub kind: Option<WorkflowOrigin>,
     /// Whether it can run.
     pub ok: bool,
     /// Whether the user has to agree to its commands before it runs here.
@@ -77,9 +77,9 @@ pub struct StagePicture {
     /// The stages that it needs.
     pub needs: Vec<String>,
     /// Where its branch starts.
-    pub start: Start,
+    pub start: StageStart,
     /// Whether it has to change something.
-    pub changes: Changes,
+    pub changes: ChangeRule,
     /// What it returns.
     pub returns: Returns,
     /// When it is started.

@@ -1,4 +1,4 @@
-use fleet_core::workflow::{Returns, Start};
+use fleet_core::workflow::{Returns, StageStart};
 use std::path::PathBuf;
 
 use crate::prelude::*;
@@ -40,14 +40,14 @@ pub struct Request {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
     /// What was planned.
-    pub plan: Plan,
+    pub plan: WorkflowPlan,
     /// The workflow; nothing, if none was to be started.
     pub workflow: Option<WorkflowDetail>,
 }
 
 /// A workflow of which everything was checked.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct Plan {
+pub struct WorkflowPlan {
     /// What it is called.
     pub name: String,
     /// The task.
@@ -65,7 +65,7 @@ pub struct PlannedStage {
     pub needs: Vec<String>,
     pub agent: String,
     pub model: Option<String>,
-    pub start: Start,
+    pub start: StageStart,
     pub returns: Returns,
     pub when: Option<String>,
     /// How many there will be; nothing where that is known only later.
@@ -74,7 +74,7 @@ pub struct PlannedStage {
     pub prompt: Option<String>,
 }
 
-impl Plan {
+impl WorkflowPlan {
     /// The agents that work on it.
     pub fn agents(&self) -> impl Iterator<Item = Option<&str>> {
         self.stages.iter().map(|stage| Some(stage.agent.as_str()))

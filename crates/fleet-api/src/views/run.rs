@@ -94,6 +94,9 @@ pub struct ListedRunView {
     pub title: Option<String>,
     /// The state of its task; nothing, if that was deleted.
     pub task_state: Option<TaskState>,
+    /// The branch that was chosen for its task.
+    #[serde(default)]
+    pub task_branch: Option<String>,
     /// The batch of its task.
     pub batch: Option<BatchId>,
     /// Its repository.
@@ -101,12 +104,12 @@ pub struct ListedRunView {
     /// Where it works or worked, in words, if that is not here.
     pub elsewhere: Option<String>,
     /// What it uses of this machine, if it runs here.
-    pub load: Option<Load>,
+    pub load: Option<RunLoad>,
 }
 
 /// What a run uses of the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Load {
+pub struct RunLoad {
     /// How many processes it has.
     pub processes: usize,
     /// How much of one processor: since the last look, or since its start if this is the first one.

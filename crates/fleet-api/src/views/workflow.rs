@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fleet_core::id::{ProjectId, WorkflowId};
-use fleet_core::workflow::{PartState, Tally, Workflow, WorkflowState};
+use fleet_core::workflow::{PartCounts, PartState, Workflow, WorkflowState};
 
 use crate::prelude::*;
 
@@ -19,7 +19,7 @@ pub struct WorkflowView {
     pub priority: i64,
     /// The commit that it starts from.
     pub base: String,
-    pub progress: Progress,
+    pub progress: WorkflowProgress,
     pub created_at: Moment,
     pub updated_at: Moment,
     pub ended_at: Option<Moment>,
@@ -35,7 +35,7 @@ impl From<&Workflow> for WorkflowView {
             why: workflow.why.clone(),
             priority: workflow.priority.get(),
             base: workflow.base.to_string(),
-            progress: Progress::from(&workflow.tally),
+            progress: WorkflowProgress::from(&workflow.tally),
             created_at: Moment(workflow.created_at),
             updated_at: Moment(workflow.updated_at),
             ended_at: workflow.ended_at.map(Moment),
@@ -45,7 +45,7 @@ impl From<&Workflow> for WorkflowView {
 
 /// How many of its stages are in each state, copies counted one by one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Progress {
+pub struct WorkflowProgress {
     pub total: u32,
     pub pending: u32,
     pub running: u32,
@@ -55,15 +55,15 @@ pub struct Progress {
     pub skipped: u32,
 }
 
-impl Progress {
+impl WorkflowProgress {
     /// How many have finished.
     pub const fn over(&self) -> u32 {
         self.done + self.failed + self.cancelled + self.skipped
     }
 }
 
-impl From<&Tally> for Progress {
-    fn from(tally: &Tally) -> Self {
+impl From<&PartCounts> for WorkflowProgress {
+    fn from(tally: &PartCounts) -> Self {
         let of = |state| tally.get(&state).copied().unwrap_or_default();
         Self {
             total: tally.values().sum(),

@@ -20,7 +20,7 @@ pub enum WorkflowSource {
         text: String,
         /// How it is written.
         #[serde(default)]
-        format: Format,
+        format: FileFormat,
     },
 }
 
@@ -35,14 +35,14 @@ impl WorkflowSource {
 /// How a file is written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Format {
+pub enum FileFormat {
     Toml,
     Yaml,
     #[default]
     Json,
 }
 
-impl Format {
+impl FileFormat {
     /// The ends of names, in the order in which they are looked for.
     pub const ENDS: [(&'static str, Self); 4] =
         [("toml", Self::Toml), ("yaml", Self::Yaml), ("yml", Self::Yaml), ("json", Self::Json)];
@@ -66,7 +66,7 @@ impl Format {
 /// Who wrote a workflow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum WorkflowOrigin {
     /// It is one of the repository: `.fleet/workflows` in its work tree.
     Repository,
     /// It is one of the user: `workflows` in the home of codefleet.

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::beside;
-use super::rig::{Rig, Served, Whose, Work, id, order, repository};
-use crate::Setting;
-use crate::report::{Goal, Row};
+use super::rig::{McpRig, Served, ServerKind, WorkerTask, id, order, repository};
+use crate::BenchSetting;
+use crate::report::{Goal, ReportRow};
 use crate::timing::median;
 
 const WORKERS: usize = 200;
@@ -22,7 +22,7 @@ const BOUND_MILLIS: f64 = 20.0;
 const BOUND_MIB: f64 = 20.0;
 
 /// What was seen of one server in one round.
-struct Seen {
+struct RoundFigures {
     all: f64,
     /// How many never ended.
     lost: usize,
@@ -30,22 +30,23 @@ struct Seen {
     mib: f64,
 }
 
-pub(crate) fn run(setting: &Setting) -> Vec<Row> {
+pub(crate) fn run(setting: &BenchSetting) -> Vec<ReportRow> {
     beside(setting, measure)
 }
 
-fn measure(rig: &Rig) -> Vec<Row> {
+fn measure(rig: &McpRig) -> Vec<ReportRow> {
     let mut seen = [Vec::new(), Vec::new()];
     for _ in 0..ROUNDS {
-        for (seen, whose) in seen.iter_mut().zip([Whose::Ours, Whose::Theirs]) {
+        for (seen, whose) in seen.iter_mut().zip([ServerKind::Ours, ServerKind::Theirs]) {
             seen.push(round(rig, whose));
         }
     }
-    let of = |get: fn(&Seen) -> f64| seen.each_ref().map(|seen| median(seen.iter().map(get).collect()));
+    let of =
+        |get: fn(&RoundFigures) -> f64| seen.each_ref().map(|seen| median(seen.iter().map(get).collect()));
     let [all, other, mib] = [of(|seen| seen.all), of(|seen| seen.other), of(|seen| seen.mib)];
     let fixed = |what: &str, [ours, theirs]: [f64; 2], bound: f64, unit: &str| {
         let baseline = format!("{unit} (fixed bound); the original {theirs:.0} {unit}");
-        Row::new(what, (ours, unit), (bound, &baseline), Goal::AtMost(1.0))
+        ReportRow::new(what, (ours, unit), (bound, &baseline), Goal::AtMost(1.0))
     };
     let lost: usize = seen[1].iter().map(|seen| seen.lost).sum();
     let original = match lost {
@@ -53,14 +54,14 @@ fn measure(rig: &Rig) -> Vec<Row> {
         _ => format!("ms, the original without {lost} workers that it lost in {ROUNDS} rounds"),
     };
     vec![
-        Row::new("200 no-op workers", (all[0], "ms"), (all[1], &original), Goal::AtMost(0.6)),
+        ReportRow::new("200 no-op workers", (all[0], "ms"), (all[1], &original), Goal::AtMost(0.6)),
         fixed("another call while 50 workers are being created", other, BOUND_MILLIS, "ms"),
         fixed("the MCP server's memory afterwards", mib, BOUND_MIB, "MiB"),
     ]
 }
 
-fn round(rig: &Rig, whose: Whose) -> Seen {
-    let repo = repository(Work::Nothing);
+fn round(rig: &McpRig, whose: ServerKind) -> RoundFigures {
+    let repo = repository(WorkerTask::Nothing);
     let mut server = rig.serve(whose);
     let order = order(repo.path());
     // The first one starts what has to be started.
@@ -80,9 +81,9 @@ fn round(rig: &Rig, whose: Whose) -> Seen {
         server.answer(order);
     }
     let (lost, ended) = all_over(&mut server);
-    assert!(whose == Whose::Theirs || lost == 0, "none of ours is lost");
+    assert!(whose == ServerKind::Theirs || lost == 0, "none of ours is lost");
     let all = (ended - begun).as_secs_f64() * 1_000.0;
-    Seen { all, lost, other, mib: server.resident_mib() }
+    RoundFigures { all, lost, other, mib: server.resident_mib() }
 }
 
 /// Until no worker is open any more, or until the rest does not change for so long that nobody would wait for it: the

@@ -12,14 +12,14 @@ pub(crate) use start::run as start;
 pub(crate) use workers::run as workers;
 pub(crate) use workflows::run as workflows;
 
-use rig::Rig;
+use rig::McpRig;
 
-use crate::Setting;
-use crate::report::Row;
+use crate::BenchSetting;
+use crate::report::ReportRow;
 
 /// Both in turn, or why there is nothing to measure: the Python program cannot be had everywhere.
-fn beside(setting: &Setting, measure: impl FnOnce(&Rig) -> Vec<Row>) -> Vec<Row> {
-    match Rig::new(setting) {
+fn beside(setting: &BenchSetting, measure: impl FnOnce(&McpRig) -> Vec<ReportRow>) -> Vec<ReportRow> {
+    match McpRig::new(setting) {
         Ok(rig) => measure(&rig),
         Err(why) => {
             eprintln!("skipped: {why}");

@@ -12,7 +12,7 @@ use fleet_testkit::repo::Repo;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::Setting;
+use crate::BenchSetting;
 
 const STUB: &str = include_str!("stub.sh");
 /// As in the other benchmarks of runs.
@@ -23,18 +23,18 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const ASK: Duration = Duration::from_millis(2);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Whose {
+pub(super) enum ServerKind {
     Ours,
     Theirs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Work {
+pub(super) enum WorkerTask {
     Nothing,
     Change,
 }
 
-impl Work {
+impl WorkerTask {
     pub(super) fn words(self) -> &'static str {
         match self {
             Self::Nothing => "no-op",
@@ -43,13 +43,13 @@ impl Work {
     }
 }
 
-pub(super) struct Rig {
+pub(super) struct McpRig {
     dir: TempDir,
     fleet: PathBuf,
 }
 
-impl Rig {
-    pub(super) fn new(setting: &Setting) -> Result<Self, String> {
+impl McpRig {
+    pub(super) fn new(setting: &BenchSetting) -> Result<Self, String> {
         Python::Original.command()?;
         let rig = Self { dir: tempfile::tempdir().expect("a folder"), fleet: setting.fleet.clone() };
         let programs = rig.dir.path().join("bin");
@@ -60,12 +60,12 @@ impl Rig {
         Ok(rig)
     }
 
-    fn home(&self, whose: Whose) -> PathBuf {
+    fn home(&self, whose: ServerKind) -> PathBuf {
         self.dir.path().join(format!("{whose:?}"))
     }
 
     /// Nothing of the developer's, the agent on `PATH`, room for all that is asked for at once.
-    fn surround(&self, command: &mut Command, whose: Whose) {
+    fn surround(&self, command: &mut Command, whose: ServerKind) {
         let programs = self.dir.path().join("bin");
         let path = env::var_os("PATH").unwrap_or_default();
         let path = env::join_paths([programs].into_iter().chain(env::split_paths(&path)));
@@ -73,21 +73,21 @@ impl Rig {
         command.env("HOME", self.dir.path()).env("OPENAI_API_KEY", "sk-dummy").env("LC_ALL", "C.UTF-8");
         command.current_dir(self.dir.path()).stderr(Stdio::null());
         match whose {
-            Whose::Ours => command.env("FLEET_HOME", self.home(whose)),
-            Whose::Theirs => {
+            ServerKind::Ours => command.env("FLEET_HOME", self.home(whose)),
+            ServerKind::Theirs => {
                 command.env("FLEET_BASE_DIR", self.home(whose)).env("FLEET_MAX_CONCURRENT", "1000")
             }
         };
     }
 
-    pub(super) fn command(&self, whose: Whose) -> Command {
+    pub(super) fn command(&self, whose: ServerKind) -> Command {
         let mut command = match whose {
-            Whose::Ours => {
+            ServerKind::Ours => {
                 let mut command = Command::new(&self.fleet);
                 command.arg("mcp");
                 command
             }
-            Whose::Theirs => {
+            ServerKind::Theirs => {
                 let mut command = Python::Original.command().expect("it was there");
                 command.args(["-c", "from codefleet.server import main; main()"]);
                 command
@@ -97,27 +97,27 @@ impl Rig {
         command
     }
 
-    pub(super) fn serve(&self, whose: Whose) -> Served {
+    pub(super) fn serve(&self, whose: ServerKind) -> Served {
         Served { whose, client: McpClient::start(self.command(whose)) }
     }
 }
 
-impl Drop for Rig {
+impl Drop for McpRig {
     fn drop(&mut self) {
         let mut stop = Command::new(&self.fleet);
         stop.args(["stop", "--agents"]);
-        self.surround(&mut stop, Whose::Ours);
+        self.surround(&mut stop, ServerKind::Ours);
         let _ = stop.stdin(Stdio::null()).stdout(Stdio::null()).status();
     }
 }
 
 /// A repository in which the agent does this work.
-pub(super) fn repository(work: Work) -> Repo {
+pub(super) fn repository(work: WorkerTask) -> Repo {
     let repo = Repo::init();
     for number in 0..FILES {
         repo.write(format!("f{number}.txt"), format!("{number}\n").repeat(150));
     }
-    if work == Work::Change {
+    if work == WorkerTask::Change {
         repo.write("stub-changes", "");
     }
     repo.commit("files");
@@ -125,7 +125,7 @@ pub(super) fn repository(work: Work) -> Repo {
 }
 
 pub(super) struct Served {
-    pub(super) whose: Whose,
+    pub(super) whose: ServerKind,
     pub(super) client: McpClient,
 }
 
@@ -157,7 +157,7 @@ impl Served {
                 return Some(answer);
             }
             if begun.elapsed() >= PATIENCE {
-                assert_eq!(self.whose, Whose::Theirs, "not after {PATIENCE:?}: {answer}");
+                assert_eq!(self.whose, ServerKind::Theirs, "not after {PATIENCE:?}: {answer}");
                 return None;
             }
             thread::sleep(ASK);

@@ -5,9 +5,9 @@ use std::time::Instant;
 use fleet_testkit::mcp_client::McpClient;
 
 use super::beside;
-use super::rig::{Rig, Whose};
-use crate::Setting;
-use crate::report::{Goal, Row};
+use super::rig::{McpRig, ServerKind};
+use crate::BenchSetting;
+use crate::report::{Goal, ReportRow};
 use crate::timing::median;
 
 const ROUNDS: usize = 11;
@@ -15,14 +15,14 @@ const WARM: usize = 2;
 /// What a client that starts a server may wait for it.
 const BOUND: f64 = 20.0;
 
-pub(crate) fn run(setting: &Setting) -> Vec<Row> {
+pub(crate) fn run(setting: &BenchSetting) -> Vec<ReportRow> {
     beside(setting, measure)
 }
 
-fn measure(rig: &Rig) -> Vec<Row> {
+fn measure(rig: &McpRig) -> Vec<ReportRow> {
     let mut times = [Vec::new(), Vec::new()];
     for round in 0..ROUNDS + WARM {
-        for (times, whose) in times.iter_mut().zip([Whose::Ours, Whose::Theirs]) {
+        for (times, whose) in times.iter_mut().zip([ServerKind::Ours, ServerKind::Theirs]) {
             let begun = Instant::now();
             let client = McpClient::start(rig.command(whose));
             let took = begun.elapsed().as_secs_f64() * 1_000.0;
@@ -35,5 +35,5 @@ fn measure(rig: &Rig) -> Vec<Row> {
     let [ours, theirs] = times.map(median);
     let baseline = format!("ms (fixed bound); the original {theirs:.0} ms");
     let what = "from the start of an MCP server to its answer to `initialize`";
-    vec![Row::new(what, (ours, "ms"), (BOUND, &baseline), Goal::AtMost(1.0))]
+    vec![ReportRow::new(what, (ours, "ms"), (BOUND, &baseline), Goal::AtMost(1.0))]
 }

@@ -6,23 +6,26 @@ use fleet_testkit::repo::Repo;
 use serde_json::{Value, json};
 
 use super::beside;
-use super::rig::{Rig, Served, Whose, Work, id, order, repository};
-use crate::Setting;
-use crate::report::{Goal, Row};
+use super::rig::{McpRig, Served, ServerKind, WorkerTask, id, order, repository};
+use crate::BenchSetting;
+use crate::report::{Goal, ReportRow};
 use crate::timing::median;
 
 const ROUNDS: usize = 21;
 /// Caches fill, and a runner starts.
 const WARM: usize = 3;
 
-pub(crate) fn run(setting: &Setting) -> Vec<Row> {
+pub(crate) fn run(setting: &BenchSetting) -> Vec<ReportRow> {
     beside(setting, |rig| {
-        [Work::Nothing, Work::Change].into_iter().flat_map(|work| measure(rig, work)).collect()
+        [WorkerTask::Nothing, WorkerTask::Change].into_iter().flat_map(|work| measure(rig, work)).collect()
     })
 }
 
-fn measure(rig: &Rig, work: Work) -> Vec<Row> {
-    let (mut ours, mut theirs) = (Side::new(rig, Whose::Ours, work), Side::new(rig, Whose::Theirs, work));
+fn measure(rig: &McpRig, work: WorkerTask) -> Vec<ReportRow> {
+    let (mut ours, mut theirs) = (
+        MeasuredServer::new(rig, ServerKind::Ours, work),
+        MeasuredServer::new(rig, ServerKind::Theirs, work),
+    );
     for round in 0..ROUNDS + WARM {
         ours.round(round >= WARM);
         theirs.round(round >= WARM);
@@ -31,17 +34,18 @@ fn measure(rig: &Rig, work: Work) -> Vec<Row> {
     let (ours, theirs) = (ours.medians(), theirs.medians());
     let words = work.words();
     let row = |what: String, at: usize, bound: f64| {
-        Row::new(what, (ours[at], "ms"), (theirs[at], "ms, the original"), Goal::AtMost(bound)).note(&note)
+        ReportRow::new(what, (ours[at], "ms"), (theirs[at], "ms, the original"), Goal::AtMost(bound))
+            .note(&note)
     };
     let collected = row(format!("from `create_worker` to the collected result, {words}"), 1, 1.0);
     match work {
-        Work::Nothing => vec![row("`create_worker` answers".to_owned(), 0, 0.3), collected],
-        Work::Change => vec![collected],
+        WorkerTask::Nothing => vec![row("`create_worker` answers".to_owned(), 0, 0.3), collected],
+        WorkerTask::Change => vec![collected],
     }
 }
 
 /// One server with what was measured of it.
-struct Side {
+struct MeasuredServer {
     server: Served,
     repo: Repo,
     created: Vec<f64>,
@@ -50,8 +54,8 @@ struct Side {
     parts: [Vec<f64>; 3],
 }
 
-impl Side {
-    fn new(rig: &Rig, whose: Whose, work: Work) -> Self {
+impl MeasuredServer {
+    fn new(rig: &McpRig, whose: ServerKind, work: WorkerTask) -> Self {
         let parts = [Vec::new(), Vec::new(), Vec::new()];
         Self { server: rig.serve(whose), repo: repository(work), created: vec![], collected: vec![], parts }
     }

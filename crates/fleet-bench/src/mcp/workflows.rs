@@ -6,22 +6,22 @@ use fleet_testkit::repo::Repo;
 use serde_json::{Value, json};
 
 use super::beside;
-use super::rig::{Rig, Served, Whose, Work, id, repository};
-use crate::Setting;
-use crate::report::{Goal, Row};
+use super::rig::{McpRig, Served, ServerKind, WorkerTask, id, repository};
+use crate::BenchSetting;
+use crate::report::{Goal, ReportRow};
 use crate::timing::median;
 
 const ROUNDS: usize = 11;
 const WARM: usize = 2;
 const STAGES: usize = 3;
 
-pub(crate) fn run(setting: &Setting) -> Vec<Row> {
-    beside(setting, |rig| [Work::Nothing, Work::Change].map(|work| measure(rig, work)).to_vec())
+pub(crate) fn run(setting: &BenchSetting) -> Vec<ReportRow> {
+    beside(setting, |rig| [WorkerTask::Nothing, WorkerTask::Change].map(|work| measure(rig, work)).to_vec())
 }
 
-fn measure(rig: &Rig, work: Work) -> Row {
+fn measure(rig: &McpRig, work: WorkerTask) -> ReportRow {
     let repos = [repository(work), repository(work)];
-    let mut servers = [rig.serve(Whose::Ours), rig.serve(Whose::Theirs)];
+    let mut servers = [rig.serve(ServerKind::Ours), rig.serve(ServerKind::Theirs)];
     let mut times = [Vec::new(), Vec::new()];
     for round in 0..ROUNDS + WARM {
         for ((server, repo), times) in servers.iter_mut().zip(&repos).zip(&mut times) {
@@ -30,7 +30,7 @@ fn measure(rig: &Rig, work: Work) -> Row {
         }
     }
     let [ours, theirs] = times.map(median);
-    Row::new(
+    ReportRow::new(
         format!("each of three stages in a row, {}", work.words()),
         (ours, "ms"),
         (theirs, "ms, the original"),
@@ -52,7 +52,7 @@ fn whole(server: &mut Served, repo: &Repo) -> Option<f64> {
     assert_eq!(seen["status"], "succeeded", "{seen}");
     // The original forgets now and then who did the last stage, and has no result then.
     let is_there = result["final_result"]["result"]["summary"] == "done";
-    assert!(is_there || server.whose == Whose::Theirs, "{result}");
+    assert!(is_there || server.whose == ServerKind::Theirs, "{result}");
     Some(took)
 }
 

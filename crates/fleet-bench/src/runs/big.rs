@@ -2,40 +2,50 @@
 
 use std::path::Path;
 
-use fleet_host::git::{Area, Keep, Open, StartAt, head_commit};
+use fleet_host::git::{Area, KeepFiles, OpenRequest, StartAt, head_commit};
 
-use super::rig::{Rig, script, wait};
-use crate::Setting;
-use crate::report::{Goal, Row};
+use super::rig::{RunRig, script, wait};
+use crate::BenchSetting;
+use crate::report::{Goal, ReportRow};
 use crate::timing::{median, millis};
 
 const FILES: usize = 50_000;
 const ROUNDS: usize = 5;
 const AGENTS: usize = 50;
 
-pub(crate) fn run(setting: &Setting) -> Vec<Row> {
-    let mut rig = Rig::new(setting, FILES);
+pub(crate) fn run(setting: &BenchSetting) -> Vec<ReportRow> {
+    let mut rig = RunRig::new(setting, FILES);
     let (warm, add) = workspace(&rig);
     rig.start("64");
     let kill = median((0..ROUNDS).map(|round| kill(&rig, round)).collect());
     drop(rig);
-    let mut rig = Rig::new(setting, 100);
+    let mut rig = RunRig::new(setting, 100);
     rig.start("64");
     let list = list(&rig);
     vec![
-        Row::new(
+        ReportRow::new(
             "a warm workspace, 50,000 files",
             (warm, "ms"),
             (add, "ms `git worktree add`"),
             Goal::AtMost(0.05),
         ),
-        Row::new("`fleet kill` of a run in it", (kill, "ms"), (300.0, "ms (fixed bound)"), Goal::AtMost(1.0)),
-        Row::new("`fleet list`, 50 agents", (list, "ms"), (60.0, "ms (fixed bound)"), Goal::AtMost(1.0)),
+        ReportRow::new(
+            "`fleet kill` of a run in it",
+            (kill, "ms"),
+            (300.0, "ms (fixed bound)"),
+            Goal::AtMost(1.0),
+        ),
+        ReportRow::new(
+            "`fleet list`, 50 agents",
+            (list, "ms"),
+            (60.0, "ms (fixed bound)"),
+            Goal::AtMost(1.0),
+        ),
     ]
 }
 
 /// The time of a workspace that is recycled, and of `git worktree add`.
-fn workspace(rig: &Rig) -> (f64, f64) {
+fn workspace(rig: &RunRig) -> (f64, f64) {
     let common = rig.repo.path().canonicalize().expect("a path").join(".git");
     let base = head_commit(&common).expect("a commit");
     let area = Area {
@@ -44,14 +54,10 @@ fn workspace(rig: &Rig) -> (f64, f64) {
         dir: rig.mark("area"),
         trash: rig.mark("trash"),
         pool: 4,
-        keep: Keep::Nothing,
+        keep: KeepFiles::Nothing,
     };
-    let open = |round: usize| Open {
-        owner: format!("run-{round}"),
-        branch: format!("warm-{round}"),
-        start: StartAt::New(base.clone()),
-        borrowed: Vec::new(),
-        preferred: None,
+    let open = |round: usize| {
+        OpenRequest::new(format!("run-{round}"), format!("warm-{round}"), StartAt::New(base.clone()))
     };
     area.open(&open(0)).expect("a workspace").release().expect("released");
     let mut warm = Vec::new();
@@ -68,7 +74,7 @@ fn workspace(rig: &Rig) -> (f64, f64) {
 }
 
 /// From the command to its answer, with an agent that is at work and has changed something.
-fn kill(rig: &Rig, round: usize) -> f64 {
+fn kill(rig: &RunRig, round: usize) -> f64 {
     let branch = format!("kill-{round}");
     begin(rig, &branch, "write changed.txt changed");
     let took = millis(|| rig.fleet(&["kill", &branch, "--yes"]));
@@ -76,7 +82,7 @@ fn kill(rig: &Rig, round: usize) -> f64 {
     took
 }
 
-fn list(rig: &Rig) -> f64 {
+fn list(rig: &RunRig) -> f64 {
     for number in 0..AGENTS {
         begin(rig, &format!("agent-{number}"), "say at work");
     }
@@ -84,7 +90,7 @@ fn list(rig: &Rig) -> f64 {
 }
 
 /// An agent at work on this branch.
-fn begin(rig: &Rig, branch: &str, step: &str) {
+fn begin(rig: &RunRig, branch: &str, step: &str) {
     let mark = rig.mark(branch);
     let steps = script(&format!("{step}\ntouch {}\nhang", shown(&mark)));
     rig.fleet(&["task", "add", "work", "--agent", "demo", "--branch", branch, "-d", &steps]);

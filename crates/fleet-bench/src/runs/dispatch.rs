@@ -2,9 +2,9 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::rig::{Rig, made_at, script, wait};
-use crate::Setting;
-use crate::report::{Goal, Row};
+use super::rig::{RunRig, made_at, script, wait};
+use crate::BenchSetting;
+use crate::report::{Goal, ReportRow};
 use crate::timing::{median, millis};
 
 const ROUNDS: usize = 31;
@@ -12,8 +12,8 @@ const FILES: usize = 100;
 /// What may come on top of git's own work.
 const ALLOWED: f64 = 20.0;
 
-pub(crate) fn run(setting: &Setting) -> Vec<Row> {
-    let mut rig = Rig::new(setting, FILES);
+pub(crate) fn run(setting: &BenchSetting) -> Vec<ReportRow> {
+    let mut rig = RunRig::new(setting, FILES);
     rig.start("4");
     let (mut first, mut next, mut floor) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..ROUNDS {
@@ -24,7 +24,7 @@ pub(crate) fn run(setting: &Setting) -> Vec<Row> {
     let (first, next, floor) = (median(first), median(next), median(floor));
     let row = |what: &str, figure: f64| {
         let baseline = (floor + ALLOWED, "ms, `git worktree add` + 20 ms");
-        Row::new(what, (figure, "ms"), baseline, Goal::AtMost(1.0))
+        ReportRow::new(what, (figure, "ms"), baseline, Goal::AtMost(1.0))
     };
     vec![
         row("from the start of `task add` to the agent's first act, runner up", first),
@@ -32,7 +32,7 @@ pub(crate) fn run(setting: &Setting) -> Vec<Row> {
     ]
 }
 
-fn add_to_exec(rig: &Rig, round: usize) -> f64 {
+fn add_to_exec(rig: &RunRig, round: usize) -> f64 {
     let mark = rig.mark(&format!("first-{round}"));
     let steps = script(&format!("touch {}", mark.display()));
     let begun = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs_f64() * 1_000.0;
@@ -42,7 +42,7 @@ fn add_to_exec(rig: &Rig, round: usize) -> f64 {
     made_at(&mark) - begun
 }
 
-fn end_to_exec(rig: &Rig, round: usize) -> f64 {
+fn end_to_exec(rig: &RunRig, round: usize) -> f64 {
     let (end, begin) = (rig.mark(&format!("end-{round}")), rig.mark(&format!("begin-{round}")));
     let add = |steps: String, after: Option<&str>| {
         let steps = script(&steps);
@@ -61,7 +61,7 @@ fn end_to_exec(rig: &Rig, round: usize) -> f64 {
     made_at(&begin) - made_at(&end)
 }
 
-fn worktree_add(rig: &Rig, round: usize) -> f64 {
+fn worktree_add(rig: &RunRig, round: usize) -> f64 {
     let path = rig.mark(&format!("worktree-{round}"));
     let path = path.to_str().expect("a plain path");
     let branch = format!("floor-{round}");

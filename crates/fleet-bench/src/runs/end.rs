@@ -3,9 +3,9 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use super::rig::{Rig, made_at, wait};
-use crate::Setting;
-use crate::report::{Goal, Row};
+use super::rig::{RunRig, made_at, wait};
+use crate::BenchSetting;
+use crate::report::{Goal, ReportRow};
 
 /// What an agent leaves, and how long the end of its run may take, in milliseconds.
 const CASES: [(&str, &str, f64); 3] = [
@@ -25,12 +25,12 @@ const CASES: [(&str, &str, f64); 3] = [
 /// A task that comes right after it may wait this long, in milliseconds.
 const NEXT: f64 = 1_000.0;
 
-pub(crate) fn run(setting: &Setting) -> Vec<Row> {
+pub(crate) fn run(setting: &BenchSetting) -> Vec<ReportRow> {
     CASES.iter().flat_map(|(what, script, bound)| case(setting, (what, script), *bound)).collect()
 }
 
-fn case(setting: &Setting, (what, work): (&str, &str), bound: f64) -> Vec<Row> {
-    let mut rig = Rig::new(setting, 100);
+fn case(setting: &BenchSetting, (what, work): (&str, &str), bound: f64) -> Vec<ReportRow> {
+    let mut rig = RunRig::new(setting, 100);
     let (ended, next) = (rig.mark("ended"), rig.mark("next"));
     let script = format!("#!/bin/bash\n{work}\ntouch {}\n", ended.display());
     agent(&rig, "much", &script);
@@ -46,7 +46,7 @@ fn case(setting: &Setting, (what, work): (&str, &str), bound: f64) -> Vec<Row> {
     let over = rig.mark("over");
     fs::write(&over, "").expect("a file");
     let row = |what: &str, took: f64, bound: f64| {
-        Row::new(what, (took, "ms"), (bound, "ms (fixed bound)"), Goal::AtMost(1.0))
+        ReportRow::new(what, (took, "ms"), (bound, "ms (fixed bound)"), Goal::AtMost(1.0))
     };
     vec![
         row(what, made_at(&over) - made_at(&ended), bound),
@@ -54,7 +54,7 @@ fn case(setting: &Setting, (what, work): (&str, &str), bound: f64) -> Vec<Row> {
     ]
 }
 
-fn agent(rig: &Rig, name: &str, script: &str) {
+fn agent(rig: &RunRig, name: &str, script: &str) {
     let (path, config) = (rig.mark(name), rig.home().join("config.toml"));
     fs::write(&path, script).expect("a script");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a program");

@@ -1,8 +1,8 @@
 //! Many agents at work at once that print ten lines a second: what each of them costs must not grow with their number.
 
-use super::rig::{Rig, script, wait};
-use crate::Setting;
-use crate::report::{Goal, Row};
+use super::rig::{RunRig, script, wait};
+use crate::BenchSetting;
+use crate::report::{Goal, ReportRow};
 use crate::timing::{median, millis};
 
 const AGENTS: [usize; 4] = [50, 100, 200, 400];
@@ -13,7 +13,7 @@ const ADDS: usize = 60;
 /// Growth from the smallest number of agents.
 const GROWTH: Goal = Goal::AtMost(1.5);
 
-/// What was measured with so many agents, in milliseconds.
+/// What was measured with this many agents, in milliseconds.
 struct Live {
     agents: usize,
     start_each: f64,
@@ -22,17 +22,17 @@ struct Live {
     worst_add: f64,
 }
 
-pub(crate) fn run(setting: &Setting) -> Vec<Row> {
+pub(crate) fn run(setting: &BenchSetting) -> Vec<ReportRow> {
     let all: Vec<Live> = AGENTS.into_iter().map(|agents| measure(setting, agents)).collect();
     let (few, more) = all.split_first().expect("several sizes");
     more.iter().flat_map(|many| rows(few, many)).collect()
 }
 
-fn rows(few: &Live, many: &Live) -> Vec<Row> {
+fn rows(few: &Live, many: &Live) -> Vec<ReportRow> {
     let at = format!("ms with {} agents", few.agents);
     let row = |what: &str, of: fn(&Live) -> f64| {
         let what = format!("{what}, {} agents that print ten lines a second", many.agents);
-        Row::new(what, (of(many), "ms"), (of(few), at.as_str()), GROWTH)
+        ReportRow::new(what, (of(many), "ms"), (of(few), at.as_str()), GROWTH)
     };
     vec![
         row("start of each agent", |live| live.start_each),
@@ -42,8 +42,8 @@ fn rows(few: &Live, many: &Live) -> Vec<Row> {
     ]
 }
 
-fn measure(setting: &Setting, agents: usize) -> Live {
-    let mut rig = Rig::new(setting, 10);
+fn measure(setting: &BenchSetting, agents: usize) -> Live {
+    let mut rig = RunRig::new(setting, 10);
     import(&rig, agents);
     let started = millis(|| {
         rig.start(&agents.to_string());
@@ -64,12 +64,12 @@ fn measure(setting: &Setting, agents: usize) -> Live {
     live
 }
 
-fn mark(rig: &Rig, number: usize) -> std::path::PathBuf {
+fn mark(rig: &RunRig, number: usize) -> std::path::PathBuf {
     rig.mark(&format!("agent-{number}"))
 }
 
 /// Tasks whose agents say that they work, and then talk until they are stopped.
-fn import(rig: &Rig, agents: usize) {
+fn import(rig: &RunRig, agents: usize) {
     let lines = "say a line as long as those of agents mostly are\nsleep 100ms\n".repeat(LINES);
     let entry = |number: usize| {
         let steps = script(&format!("touch {}\n{lines}", mark(rig, number).display()));

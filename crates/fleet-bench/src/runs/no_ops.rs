@@ -5,9 +5,9 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use super::rig::{Rig, script};
-use crate::Setting;
-use crate::report::{Goal, Row};
+use super::rig::{RunRig, script};
+use crate::BenchSetting;
+use crate::report::{Goal, ReportRow};
 use crate::timing::{median, millis};
 
 const TASKS: usize = 200;
@@ -15,18 +15,23 @@ const SLOTS: &str = "8";
 const ROUNDS: usize = 3;
 const FILES: usize = 100;
 
-pub(crate) fn run(setting: &Setting) -> Vec<Row> {
+pub(crate) fn run(setting: &BenchSetting) -> Vec<ReportRow> {
     let (mut ours, mut bare) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         ours.push(whole(setting));
         bare.push(floor(setting));
     }
     let baseline = (median(bare), "ms, their git commands and agents, two at a time");
-    vec![Row::new("200 no-op tasks end to end, 8 slots", (median(ours), "ms"), baseline, Goal::AtMost(2.0))]
+    vec![ReportRow::new(
+        "200 no-op tasks end to end, 8 slots",
+        (median(ours), "ms"),
+        baseline,
+        Goal::AtMost(2.0),
+    )]
 }
 
-fn whole(setting: &Setting) -> f64 {
-    let rig = Rig::new(setting, FILES);
+fn whole(setting: &BenchSetting) -> f64 {
+    let rig = RunRig::new(setting, FILES);
     let line = serde_json::json!({
         "title": "nothing", "agent": "demo", "read_only": true, "description": script("say nothing"),
     });
@@ -53,8 +58,8 @@ const STATUS: &str =
     "status --porcelain=v2 -z --untracked-files=normal --ignore-submodules=none --ignored=traditional";
 
 /// The same git commands and the same agent without anything around them, on two cores, in two warm worktrees.
-fn floor(setting: &Setting) -> f64 {
-    let rig = Rig::new(setting, FILES);
+fn floor(setting: &BenchSetting) -> f64 {
+    let rig = RunRig::new(setting, FILES);
     let trees: Vec<PathBuf> = (0..2).map(|number| rig.mark(&format!("tree-{number}"))).collect();
     for tree in &trees {
         rig.git(&["worktree", "add", "-q", "--detach", tree.to_str().expect("a plain path")]);
@@ -81,7 +86,7 @@ fn floor(setting: &Setting) -> f64 {
 /// The agent works after the workspace is there.
 const BEFORE_AGENT: usize = 2;
 
-fn one(rig: &Rig, tree: &Path, steps: &[Vec<String>], prompt: &Path) {
+fn one(rig: &RunRig, tree: &Path, steps: &[Vec<String>], prompt: &Path) {
     for (at, step) in steps.iter().enumerate() {
         if at == BEFORE_AGENT {
             let stdin = std::fs::File::open(prompt).expect("a file");

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use fleet_testkit::repo::Repo;
 use tempfile::TempDir;
 
-use crate::Setting;
+use crate::BenchSetting;
 
-pub(super) struct Rig {
+pub(super) struct RunRig {
     pub(super) repo: Repo,
     pub(super) dir: TempDir,
     fleet: PathBuf,
@@ -20,9 +20,9 @@ pub(super) struct Rig {
 /// Longer than anything takes that is measured here.
 const PATIENCE: Duration = Duration::from_mins(10);
 
-impl Rig {
-    /// With so many files of about a kilobyte in the repository.
-    pub(super) fn new(setting: &Setting, files: usize) -> Self {
+impl RunRig {
+    /// With this many files of about a kilobyte in the repository.
+    pub(super) fn new(setting: &BenchSetting, files: usize) -> Self {
         let (repo, dir) = (Repo::init(), tempfile::tempdir().expect("a folder"));
         for number in 0..files {
             let folder = repo.path().join(format!("d{:03}", number / 100));
@@ -78,7 +78,7 @@ impl Rig {
     }
 }
 
-impl Drop for Rig {
+impl Drop for RunRig {
     fn drop(&mut self) {
         let _ = self.command(&["stop", "--agents"]).status();
         if let Some(runner) = &mut self.runner {

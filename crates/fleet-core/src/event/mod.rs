@@ -131,7 +131,7 @@ pub const WARNING: &[&str] = &["run.warned"];
 pub const NOTE: &[&str] = &["run.note"];
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Subject {
+pub struct EventSubject {
     pub project: Option<ProjectId>,
     pub task: Option<TaskId>,
     pub run: Option<RunId>,
@@ -144,7 +144,7 @@ pub struct Event {
     pub seq: i64,
     /// When it happened, by the clock of the process that wrote it.
     pub at: Millis,
-    pub subject: Subject,
+    pub subject: EventSubject,
     pub fact: Fact,
 }
 

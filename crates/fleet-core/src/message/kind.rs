@@ -27,7 +27,7 @@ pub enum Channel {
 }
 
 /// How a kind of message is delivered.
-struct Rules {
+struct KindRules {
     /// Whether a running agent gets it; otherwise the next run does.
     interrupts: bool,
     /// What comes before its text where it is a part of a longer one.
@@ -37,10 +37,10 @@ struct Rules {
 const ADDED: &str = "Added by the person who gave you this task";
 
 impl MessageKind {
-    const fn rules(self) -> Rules {
+    const fn rules(self) -> KindRules {
         match self {
-            Self::Prompt => Rules { interrupts: true, introduction: ADDED },
-            Self::FollowUp => Rules { interrupts: false, introduction: ADDED },
+            Self::Prompt => KindRules { interrupts: true, introduction: ADDED },
+            Self::FollowUp => KindRules { interrupts: false, introduction: ADDED },
         }
     }
 

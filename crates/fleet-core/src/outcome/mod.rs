@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use checks::{CheckExit, CheckResult, Checks, LONGEST_TAIL};
-pub use result::{Names, ResultStatus, RunResult};
+pub use result::{EvidenceNames, ResultStatus, RunResult};
 
 use crate::policy::blames_account;
 use crate::report::{Report, ReportStatus};
@@ -111,13 +111,13 @@ impl Evidence {
     }
 
     /// What the agent said instead of a report.
-    pub fn prose(&self) -> Option<&str> {
+    pub fn unreported_text(&self) -> Option<&str> {
         let words = self.words.as_deref().map(str::trim).filter(|words| !words.is_empty());
         words.filter(|_| self.declared.is_none() && self.report.is_none())
     }
 
     /// The report that counts: what was declared, else what was read.
-    pub const fn said(&self) -> Option<&Report> {
+    pub const fn final_report(&self) -> Option<&Report> {
         match &self.declared {
             Some(Declared::Done(report)) => Some(report),
             Some(Declared::Fail { .. }) => None,
@@ -138,7 +138,7 @@ impl Evidence {
 /// 6. It ended with a question.
 /// 7. Its own stream told of a failure, which says more than the exit status, and is there even with status 0.
 /// 8. The process ended badly, and the agent did not say that it is blocked, which would tell more.
-/// 9. What remains is judged by git, in a table of its own below.
+/// 9. What remains is judged by git, in its own table below.
 /// 10. What would be a success is one only if all checks succeed.
 #[must_use]
 pub fn decide(evidence: &Evidence) -> Ending {
@@ -159,7 +159,7 @@ fn before_checks(evidence: &Evidence) -> Ending {
         return Ending::Cancelled(remark.clone());
     }
     if let AgentExit::NotStarted(_) = &evidence.exit {
-        // A full disk goes by; a program that is not there stays away.
+        // A full disk is temporary; a missing program stays missing.
         let reason = evidence.failure.as_ref().map_or(Reason::AgentMissing, |(reason, _)| *reason);
         return Ending::Failed(reason, evidence.exit.to_string());
     }
@@ -180,7 +180,7 @@ fn before_checks(evidence: &Evidence) -> Ending {
     if let Some((reason, text)) = &evidence.failure {
         return Ending::Failed(*reason, text.clone());
     }
-    let is_blocked = evidence.said().is_some_and(|report| report.status == ReportStatus::Blocked);
+    let is_blocked = evidence.final_report().is_some_and(|report| report.status == ReportStatus::Blocked);
     if !evidence.exit.is_success() && !is_blocked {
         return Ending::Failed(Reason::AgentError, evidence.exit.to_string());
     }
@@ -214,7 +214,7 @@ fn after_stop(stop: &StopCause, failure: Option<&(Reason, String)>) -> Ending {
 /// 7. Changes were not asked for, and it claims none: success, also when it answers in prose.
 /// 8. It claims changes that git does not show, or says nothing at all: no changes.
 fn by_evidence(evidence: &Evidence) -> Ending {
-    let said = evidence.said();
+    let said = evidence.final_report();
     let status = said.map(|report| report.status);
     if let (Some(ReportStatus::Blocked), Some(report)) = (status, said) {
         return Ending::Failed(Reason::BlockedByAgent, report.summary.clone());
@@ -230,10 +230,10 @@ fn by_evidence(evidence: &Evidence) -> Ending {
         return Ending::Succeeded;
     }
     let claims_none = |report: &&Report| report.files_changed.is_empty() && report.commits.is_empty();
-    if evidence.may_be_empty && said.as_ref().map_or(evidence.prose().is_some(), claims_none) {
+    if evidence.may_be_empty && said.as_ref().map_or(evidence.unreported_text().is_some(), claims_none) {
         return Ending::Succeeded;
     }
-    let detail = match (said, evidence.prose()) {
+    let detail = match (said, evidence.unreported_text()) {
         (Some(report), _) => {
             format!("the agent reported that it is done ({}), but git shows no change", report.summary)
         }

@@ -75,11 +75,14 @@ pub struct RunResult {
     /// The work is not on its branch, because a branch of that name existed that is not the task's.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub branch_taken: bool,
+    /// The branch was left alone, because of what somebody did to it, and lacks the last commits.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unpublished: bool,
 }
 
 /// What git shows: the names behind the two numbers of the evidence.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Names {
+pub struct EvidenceNames {
     /// Paths of changed files.
     pub files: Vec<String>,
     /// Commits, newest first.
@@ -88,11 +91,11 @@ pub struct Names {
 
 impl RunResult {
     /// The result for an ending that [`super::decide`] gave for this evidence.
-    pub fn new(evidence: &Evidence, ending: &Ending, seen: Names) -> Self {
+    pub fn new(evidence: &Evidence, ending: &Ending, seen: EvidenceNames) -> Self {
         let claimed = claim(evidence);
         let remarks = remarks(evidence, claimed.as_ref(), &seen.files);
         let said = claimed.clone().unwrap_or_else(|| Report::new(ReportStatus::Completed, ""));
-        let Names { mut files, mut commits } = seen;
+        let EvidenceNames { mut files, mut commits } = seen;
         files.truncate(MAX_ITEMS);
         commits.truncate(MAX_ITEMS);
         Self {
@@ -112,6 +115,7 @@ impl RunResult {
             claimed,
             remarks,
             branch_taken: false,
+            unpublished: false,
         }
     }
 }
@@ -129,17 +133,17 @@ fn claim(evidence: &Evidence) -> Option<Report> {
         Some(Declared::Fail { summary }) => {
             Some(Report::new(ReportStatus::Blocked, summary.clone()).bounded())
         }
-        _ => evidence.said().cloned().map(Report::bounded),
+        _ => evidence.final_report().cloned().map(Report::bounded),
     }
 }
 
 fn status(evidence: &Evidence, ending: &Ending) -> ResultStatus {
     match ending {
         Ending::Succeeded if evidence.has_changes() => ResultStatus::Completed,
-        Ending::Succeeded => match evidence.said().map(|report| report.status) {
+        Ending::Succeeded => match evidence.final_report().map(|report| report.status) {
             // A question that was answered without touching a file is work that was done.
             Some(ReportStatus::Completed) if evidence.read_only => ResultStatus::Completed,
-            None if evidence.read_only && evidence.prose().is_some() => ResultStatus::Completed,
+            None if evidence.read_only && evidence.unreported_text().is_some() => ResultStatus::Completed,
             _ => ResultStatus::CompletedNoChanges,
         },
         Ending::Failed(Reason::NoChanges, _) => ResultStatus::NoChanges,
@@ -155,7 +159,7 @@ fn summary(evidence: &Evidence, ending: &Ending, claimed: Option<&Report>) -> St
     let own = claimed.map(|report| report.summary.clone());
     match ending {
         Ending::Succeeded => {
-            let prose = || evidence.prose().map(ToOwned::to_owned);
+            let prose = || evidence.unreported_text().map(ToOwned::to_owned);
             own.or_else(prose).unwrap_or_else(|| "the agent ended without a report".to_owned())
         }
         Ending::Asked => evidence.question.clone().or(own).unwrap_or_default(),

@@ -125,7 +125,7 @@ fn an_agent_that_its_provider_turned_away_was_not_stale() {
 
 fn result(evidence: &Evidence, files: &[&str]) -> RunResult {
     let files: Vec<String> = files.iter().map(|&file| file.to_owned()).collect();
-    RunResult::new(evidence, &decide(evidence), Names { files, commits: Vec::new() })
+    RunResult::new(evidence, &decide(evidence), EvidenceNames { files, commits: Vec::new() })
 }
 
 #[test]
@@ -301,7 +301,7 @@ proptest! {
         if decide(&evidence) == Ending::Succeeded {
             let done = matches!(evidence.declared, Some(Declared::Done(_)));
             prop_assert!(done || (evidence.exit.is_success() && evidence.failure.is_none()));
-            let honest = evidence.said().is_some_and(|said| said.status == ReportStatus::CompletedNoChanges);
+            let honest = evidence.final_report().is_some_and(|said| said.status == ReportStatus::CompletedNoChanges);
             prop_assert!(evidence.has_changes() || evidence.read_only || honest);
             prop_assert!(!matches!(evidence.stopped, Some(StopCause::Killed(_))));
         }
@@ -332,7 +332,7 @@ fn work_outside_of_the_workspace_is_never_a_success() {
 fn what_an_agent_says_in_prose_is_not_lost() {
     let says = |words: &str| Evidence { words: Some(words.to_owned()), ..silent() };
     let result = |evidence: &Evidence| {
-        let result = RunResult::new(evidence, &decide(evidence), Names::default());
+        let result = RunResult::new(evidence, &decide(evidence), EvidenceNames::default());
         (result.status, result.summary)
     };
     let found = "  Two bugs:\n- one\n- two\n";

@@ -3,8 +3,8 @@
 //! Owns the one table from reason to action, the length of waits, and the choice of the next agent. Must never know
 //! which agent or provider it is about: those are names here.
 
+mod hand_over;
 mod pause;
-mod succession;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -17,8 +17,8 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use hand_over::{EligibleAgent, successor};
 pub use pause::{AccountState, LONGEST_PAUSE, PauseBounds, ProviderRefusal, after_refusal};
-pub use succession::{EligibleAgent, successor};
 
 use crate::run::Reason;
 use crate::task::AgentName;
@@ -47,7 +47,7 @@ impl RetryPolicy {
 
 named! {
     /// What can be done about a failed run.
-    pub enum Action: "failure action" {
+    pub enum FailureAction: "failure action" {
         /// Try again after a while; that counts against the task.
         Retry = "retry",
         /// Pause the account of the agent, for all tasks. The task keeps its place and its good record.
@@ -83,7 +83,7 @@ impl NextConversation {
 /// The table from reason to action: the default, with the user's changes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policy {
-    wishes: BTreeMap<Reason, Action>,
+    wishes: BTreeMap<Reason, FailureAction>,
     rate_limits: RateLimits,
 }
 
@@ -107,7 +107,7 @@ impl Default for RateLimits {
 impl Policy {
     /// The same, but for one reason.
     #[must_use]
-    pub fn with(mut self, reason: Reason, action: Action) -> Self {
+    pub fn with(mut self, reason: Reason, action: FailureAction) -> Self {
         self.wishes.insert(reason, action);
         self
     }
@@ -133,7 +133,7 @@ impl Policy {
         if matches!(reason, Reason::RateLimited) { self.rate_limits.retries } else { MAX_WAITS }
     }
 
-    pub fn action(&self, reason: Reason) -> Action {
+    pub fn action(&self, reason: Reason) -> FailureAction {
         self.wishes.get(&reason).copied().unwrap_or(table::rule(reason).action)
     }
 
@@ -141,9 +141,9 @@ impl Policy {
     /// does not pause the account for other tasks.
     pub fn pauses(&self, reason: Reason) -> bool {
         match self.action(reason) {
-            Action::Pause => true,
-            Action::HandOver => blames_account(reason),
-            Action::Retry | Action::GiveUp => false,
+            FailureAction::Pause => true,
+            FailureAction::HandOver => blames_account(reason),
+            FailureAction::Retry | FailureAction::GiveUp => false,
         }
     }
 
@@ -153,12 +153,14 @@ impl Policy {
         let most = self.most_waits(failure.reason);
         let wait = |verdict| if failure.waits >= most { FailureDecision::GiveUp } else { verdict };
         match (self.action(failure.reason), next) {
-            (Action::GiveUp, _) => FailureDecision::GiveUp,
-            (Action::Pause, _) => wait(FailureDecision::Pause),
-            (Action::HandOver, Some(to)) if of_account => wait(FailureDecision::HandOver(to)),
-            (Action::HandOver, None) if of_account => wait(FailureDecision::Pause),
-            (Action::HandOver, Some(to)) => failure.retry(|_| FailureDecision::HandOver(to)),
-            (Action::HandOver, None) | (Action::Retry, _) => failure.retry(FailureDecision::RetryAfter),
+            (FailureAction::GiveUp, _) => FailureDecision::GiveUp,
+            (FailureAction::Pause, _) => wait(FailureDecision::Pause),
+            (FailureAction::HandOver, Some(to)) if of_account => wait(FailureDecision::HandOver(to)),
+            (FailureAction::HandOver, None) if of_account => wait(FailureDecision::Pause),
+            (FailureAction::HandOver, Some(to)) => failure.retry(|_| FailureDecision::HandOver(to)),
+            (FailureAction::HandOver, None) | (FailureAction::Retry, _) => {
+                failure.retry(FailureDecision::RetryAfter)
+            }
         }
     }
 }

@@ -1,11 +1,11 @@
 //! The default policy, one row for each reason.
 
-use super::Action;
+use super::FailureAction;
 use crate::run::Reason;
 
 /// The default decision for a reason.
 pub(super) struct Rule {
-    pub(super) action: Action,
+    pub(super) action: FailureAction,
     pub(super) session: Session,
     /// The first pause of the account, in seconds, if the provider names no end.
     pub(super) pause_seconds: u32,
@@ -29,7 +29,7 @@ const DEFAULT_PAUSE_SECONDS: u32 = 60;
     reason = "a table: one reason a line, to be read against the documentation"
 )]
 pub(super) const fn rule(reason: Reason) -> Rule {
-    use Action::{GiveUp, HandOver, Pause, Retry};
+    use FailureAction::{GiveUp, HandOver, Pause, Retry};
     use Session::{Dropped, Kept, KeptOnce};
     match reason {
         Reason::RateLimited => of_account(Pause, Kept, 30),
@@ -57,10 +57,10 @@ pub(super) const fn rule(reason: Reason) -> Rule {
     }
 }
 
-const fn of_account(action: Action, session: Session, pause_seconds: u32) -> Rule {
+const fn of_account(action: FailureAction, session: Session, pause_seconds: u32) -> Rule {
     Rule { action, session, pause_seconds, blames_account: true }
 }
 
-const fn of_task(action: Action, session: Session) -> Rule {
+const fn of_task(action: FailureAction, session: Session) -> Rule {
     Rule { action, session, pause_seconds: DEFAULT_PAUSE_SECONDS, blames_account: false }
 }

@@ -82,7 +82,7 @@ fn waiting_for_an_account_is_no_failure_but_has_a_bound() {
 
 #[test]
 fn a_task_is_handed_over_if_there_is_somebody() {
-    let policy = Policy::default().with(Reason::Stale, Action::HandOver);
+    let policy = Policy::default().with(Reason::Stale, FailureAction::HandOver);
     let to = || FailureDecision::HandOver(agent("codex"));
     let after = |failure: FailedRun, next: Option<&str>| policy.after_failure(&failure, next.map(agent));
     assert_eq!(after(failure(Reason::QuotaExhausted), Some("codex")), to());
@@ -106,9 +106,9 @@ fn the_table_can_be_changed() {
     let policy = Policy::default()
         .with(Reason::Auth, "pause".parse().unwrap())
         .with(Reason::RateLimited, "hand_over".parse().unwrap());
-    assert_eq!(policy.action(Reason::Auth), Action::Pause);
-    assert_eq!(policy.action(Reason::Lost), Action::Retry, "the rest stays");
-    let unknown = "explode".parse::<Action>().unwrap_err().to_string();
+    assert_eq!(policy.action(Reason::Auth), FailureAction::Pause);
+    assert_eq!(policy.action(Reason::Lost), FailureAction::Retry, "the rest stays");
+    let unknown = "explode".parse::<FailureAction>().unwrap_err().to_string();
     assert_eq!(unknown, r#""explode" is not a failure action; there are: retry, pause, hand_over, give_up"#);
 }
 

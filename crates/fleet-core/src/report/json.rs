@@ -14,17 +14,17 @@ const MAX_PARSES: usize = 8;
 
 /// The objects of a text from left to right, those inside of others not counted.
 pub(super) fn objects(text: &str) -> impl Iterator<Item = Map<String, Value>> + '_ {
-    let mut reader = Reader { text, at: 0, fuel: text.len().saturating_mul(MAX_PARSES) };
+    let mut reader = JsonScanner { text, at: 0, fuel: text.len().saturating_mul(MAX_PARSES) };
     std::iter::from_fn(move || reader.next_object())
 }
 
-struct Reader<'a> {
+struct JsonScanner<'a> {
     text: &'a str,
     at: usize,
     fuel: usize,
 }
 
-impl Reader<'_> {
+impl JsonScanner<'_> {
     fn next_object(&mut self) -> Option<Map<String, Value>> {
         loop {
             let start = self.at + self.text.get(self.at..)?.find('{')?;

@@ -51,7 +51,7 @@ fn verdict(object: &Object) -> Option<Verdict> {
     let own =
         first(object, &["verdict", "judgement", "judgment"]).and_then(Value::as_object).unwrap_or(object);
     let mut verdict = Verdict {
-        approve: first(own, &["approve", "approved"]).and_then(opinion),
+        approve: first(own, &["approve", "approved"]).and_then(approval),
         winner: first(own, &["winner"]).and_then(Value::as_str).map(|name| name.trim().to_owned()),
         scores: scores(first(own, &["scores", "points"])),
     };
@@ -60,7 +60,7 @@ fn verdict(object: &Object) -> Option<Verdict> {
     (!verdict.is_empty()).then_some(verdict)
 }
 
-fn opinion(value: &Value) -> Option<bool> {
+fn approval(value: &Value) -> Option<bool> {
     match value {
         Value::Bool(yes) => Some(*yes),
         Value::String(word) => match normal(word).as_str() {

@@ -57,7 +57,7 @@ impl RunState {
 named! {
     /// Why a run failed: the one closed list.
     pub enum Reason: "failure reason" {
-        /// The agent ended with an error of its own.
+        /// The agent ended with an error.
         AgentError = "agent_error",
         BlockedByAgent = "blocked_by_agent",
         /// Changes were claimed or expected, and git shows none.

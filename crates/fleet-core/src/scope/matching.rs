@@ -2,7 +2,7 @@
 //! one against the other.
 
 use super::chars::CharSet;
-use super::pattern::{Glob, Name, Part};
+use super::pattern::{ComponentPattern, Glob, PatternPart};
 
 /// A path below the repository root, by component; at least one.
 pub(super) struct RepoPath {
@@ -30,22 +30,22 @@ impl RepoPath {
     }
 }
 
-fn name_fits(name: &Name, chars: &[char]) -> bool {
+fn name_fits(name: &ComponentPattern, chars: &[char]) -> bool {
     fits(name, chars, &|set: &CharSet, c: &char| set.contains(*c))
 }
 
 /// Whether the parts match all the items. Only the latest run is ever tried again with one item more: what an
 /// earlier run could take in its place the latest can take as well, so the cost is at most the product.
-fn fits<P, I>(parts: &[Part<P>], items: &[I], one_fits: &impl Fn(&P, &I) -> bool) -> bool {
+fn fits<P, I>(parts: &[PatternPart<P>], items: &[I], one_fits: &impl Fn(&P, &I) -> bool) -> bool {
     let (mut part, mut item) = (0, 0);
     let mut latest_run = None;
     while item < items.len() {
         match parts.get(part) {
-            Some(Part::Run) => {
+            Some(PatternPart::Run) => {
                 part += 1;
                 latest_run = Some((part, item));
             }
-            Some(Part::One(one)) if one_fits(one, &items[item]) => {
+            Some(PatternPart::One(one)) if one_fits(one, &items[item]) => {
                 part += 1;
                 item += 1;
             }
@@ -57,5 +57,5 @@ fn fits<P, I>(parts: &[Part<P>], items: &[I], one_fits: &impl Fn(&P, &I) -> bool
             }
         }
     }
-    parts[part..].iter().all(|rest| matches!(rest, Part::Run))
+    parts[part..].iter().all(|rest| matches!(rest, PatternPart::Run))
 }

@@ -27,7 +27,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::matching::RepoPath;
-use self::overlap::Search;
+use self::overlap::OverlapSearch;
 use self::pattern::{Glob, Pattern};
 
 pub const MAX_PATTERNS: usize = 64;
@@ -90,7 +90,7 @@ pub struct FileScope {
 }
 
 impl FileScope {
-    /// Reads patterns, in this order; one that stands there twice is kept once.
+    /// Reads patterns, in this order; one that is there twice is kept once.
     pub fn parse(patterns: impl IntoIterator<Item = impl AsRef<str>>) -> Result<Self, ScopeError> {
         let mut scope = Self::default();
         let mut size = 0;
@@ -128,10 +128,10 @@ impl FileScope {
 
     /// Whether there is a path, existing or not, that both scopes cover. An empty scope overlaps nothing.
     pub fn overlaps(&self, other: &Self) -> bool {
-        self.search(other, &mut Search::default())
+        self.search(other, &mut OverlapSearch::default())
     }
 
-    fn search(&self, other: &Self, search: &mut Search) -> bool {
+    fn search(&self, other: &Self, search: &mut OverlapSearch) -> bool {
         self.globs().any(|mine| other.globs().any(|theirs| search.finds_path(mine, theirs)))
     }
 

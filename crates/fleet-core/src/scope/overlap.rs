@@ -6,26 +6,26 @@
 //! whatever the patterns are.
 
 use super::chars::{CharRange, CharSet};
-use super::pattern::{Glob, Name, Part};
+use super::pattern::{ComponentPattern, Glob, PatternPart};
 
 /// Searches for paths, and counts the steps.
 #[derive(Debug, Default)]
-pub(super) struct Search {
+pub(super) struct OverlapSearch {
     /// How many states were visited, on both levels.
     pub(super) explored: usize,
 }
 
-impl Search {
+impl OverlapSearch {
     /// Whether there is a path that both patterns cover.
     pub(super) fn finds_path(&mut self, left: &Glob, right: &Glob) -> bool {
         let (left, right) = (left.parts(), right.parts());
         let mut states = Worklist::new(left.len(), right.len());
-        while let Some(State { l, r, read }) = states.next() {
+        while let Some(OverlapState { l, r, read }) = states.next() {
             self.explored += 1;
             // A pattern that is used up covers everything below, and so what the other one still asks for:
             // every pattern on its own matches something.
             let (Some(mine), Some(theirs)) = (left.get(l), right.get(r)) else { return true };
-            if let (Part::One(mine), Part::One(theirs)) = (mine, theirs) {
+            if let (PatternPart::One(mine), PatternPart::One(theirs)) = (mine, theirs) {
                 if self.finds_name(mine, theirs) {
                     states.add(l + 1, r + 1, read);
                 }
@@ -39,25 +39,25 @@ impl Search {
     }
 
     /// Whether there is a name that both patterns match.
-    fn finds_name(&mut self, left: &Name, right: &Name) -> bool {
+    fn finds_name(&mut self, left: &ComponentPattern, right: &ComponentPattern) -> bool {
         let mut states = Worklist::new(left.len(), right.len());
-        while let Some(State { l, r, read }) = states.next() {
+        while let Some(OverlapState { l, r, read }) = states.next() {
             self.explored += 1;
             match (left.get(l), right.get(r)) {
-                (None, None) if read == Read::Name => return true,
-                (Some(Part::One(mine)), Some(Part::One(theirs))) => {
+                (None, None) if read == NameRead::Name => return true,
+                (Some(PatternPart::One(mine)), Some(PatternPart::One(theirs))) => {
                     states.add_after(mine.common(theirs), l + 1, r + 1, read);
                 }
-                (Some(Part::Run), Some(Part::Run)) => {
+                (Some(PatternPart::Run), Some(PatternPart::Run)) => {
                     states.add(l + 1, r, read);
                     states.add(l, r + 1, read);
-                    states.add(l, r, Read::Name);
+                    states.add(l, r, NameRead::Name);
                 }
-                (Some(Part::Run), theirs) => {
+                (Some(PatternPart::Run), theirs) => {
                     states.add(l + 1, r, read);
                     states.add_after(spans(theirs), l, r + 1, read);
                 }
-                (mine, Some(Part::Run)) => {
+                (mine, Some(PatternPart::Run)) => {
                     states.add(l, r + 1, read);
                     states.add_after(spans(mine), l + 1, r, read);
                 }
@@ -68,22 +68,22 @@ impl Search {
     }
 }
 
-fn spans(part: Option<&Part<CharSet>>) -> impl Iterator<Item = CharRange> {
-    let set = if let Some(Part::One(set)) = part { set.spans() } else { &[] };
+fn spans(part: Option<&PatternPart<CharSet>>) -> impl Iterator<Item = CharRange> {
+    let set = if let Some(PatternPart::One(set)) = part { set.spans() } else { &[] };
     set.iter().copied()
 }
 
 /// What has been read of a name, as far as it matters: `.` and `..` are not names, though patterns that no one
 /// means that way match them, and nothing is not a name either.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Read {
+enum NameRead {
     Nothing,
     Dot,
     DotDot,
     Name,
 }
 
-impl Read {
+impl NameRead {
     const COUNT: usize = 4;
 
     fn and_dot(self) -> Self {
@@ -97,48 +97,49 @@ impl Read {
 
 /// A position in each of two patterns. Between components, nothing has been read of the next name.
 #[derive(Debug, Clone, Copy)]
-struct State {
+struct OverlapState {
     l: usize,
     r: usize,
-    read: Read,
+    read: NameRead,
 }
 
 /// States to visit, each once.
 struct Worklist {
     width: usize,
     seen: Vec<bool>,
-    todo: Vec<State>,
+    todo: Vec<OverlapState>,
 }
 
 impl Worklist {
     /// Starts at the beginning of two patterns with this many parts.
     fn new(left: usize, right: usize) -> Self {
         let width = right + 1;
-        let mut list = Self { width, seen: vec![false; (left + 1) * width * Read::COUNT], todo: Vec::new() };
-        list.add(0, 0, Read::Nothing);
+        let mut list =
+            Self { width, seen: vec![false; (left + 1) * width * NameRead::COUNT], todo: Vec::new() };
+        list.add(0, 0, NameRead::Nothing);
         list
     }
 
-    fn add(&mut self, l: usize, r: usize, read: Read) {
-        let seen = &mut self.seen[(l * self.width + r) * Read::COUNT + read as usize];
+    fn add(&mut self, l: usize, r: usize, read: NameRead) {
+        let seen = &mut self.seen[(l * self.width + r) * NameRead::COUNT + read as usize];
         if !std::mem::replace(seen, true) {
-            self.todo.push(State { l, r, read });
+            self.todo.push(OverlapState { l, r, read });
         }
     }
 
     /// Adds the states after one character from any of the spans.
-    fn add_after(&mut self, spans: impl Iterator<Item = CharRange>, l: usize, r: usize, read: Read) {
+    fn add_after(&mut self, spans: impl Iterator<Item = CharRange>, l: usize, r: usize, read: NameRead) {
         for span in spans {
             if span.contains('.') {
                 self.add(l, r, read.and_dot());
             }
             if span != CharRange::one('.') {
-                self.add(l, r, Read::Name);
+                self.add(l, r, NameRead::Name);
             }
         }
     }
 
-    fn next(&mut self) -> Option<State> {
+    fn next(&mut self) -> Option<OverlapState> {
         self.todo.pop()
     }
 }

@@ -9,68 +9,73 @@ use super::{MAX_ALTERNATIVES, MAX_PATTERN_BYTES, ScopeError};
 
 /// One place of a sequence that is matched from left to right.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Part<T> {
+pub(super) enum PatternPart<T> {
     /// Any number of anything, nothing included.
     Run,
     One(T),
 }
 
 /// What one component of a path must look like.
-pub(super) type Name = Vec<Part<CharSet>>;
+pub(super) type ComponentPattern = Vec<PatternPart<CharSet>>;
 
 /// A pattern without braces. It covers what its parts match and everything below, so it never ends in a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Glob {
-    parts: Vec<Part<Name>>,
+    parts: Vec<PatternPart<ComponentPattern>>,
 }
 
 impl Glob {
-    pub(super) fn parts(&self) -> &[Part<Name>] {
+    pub(super) fn parts(&self) -> &[PatternPart<ComponentPattern>] {
         &self.parts
     }
 
     /// How large the automaton is: positions, and the ranges of classes.
     pub(super) fn size(&self) -> usize {
-        let name_size = |name: &Name| {
+        let name_size = |name: &ComponentPattern| {
             name.iter()
-                .map(|part| if let Part::One(set) = part { set.spans().len() } else { 1 })
+                .map(|part| if let PatternPart::One(set) = part { set.spans().len() } else { 1 })
                 .sum::<usize>()
         };
-        self.parts.iter().map(|part| if let Part::One(name) = part { name_size(name) + 1 } else { 1 }).sum()
+        self.parts
+            .iter()
+            .map(|part| if let PatternPart::One(name) = part { name_size(name) + 1 } else { 1 })
+            .sum()
     }
 
-    fn compile(tokens: &[Token]) -> Result<Self, PatternFault> {
-        const DOT: Token = Token::Char(CharSet::char('.'));
+    fn compile(tokens: &[PatternToken]) -> Result<Self, PatternFault> {
+        const DOT: PatternToken = PatternToken::Char(CharSet::char('.'));
         match tokens {
             [] => return Err(ScopeError::Empty),
-            [Token::Slash, ..] => return Err(ScopeError::Absolute),
+            [PatternToken::Slash, ..] => return Err(ScopeError::Absolute),
             _ => {}
         }
         let mut parts = Vec::new();
-        for component in tokens.split(|token| *token == Token::Slash) {
+        for component in tokens.split(|token| *token == PatternToken::Slash) {
             match component {
                 [] => {}
                 [dot] if *dot == DOT => {}
                 [one, two] if *one == DOT && *two == DOT => return Err(ScopeError::Parent),
-                [Token::Star, Token::Star] => parts.push(Part::Run),
-                _ => parts.push(Part::One(compile_name(component))),
+                [PatternToken::Star, PatternToken::Star] => parts.push(PatternPart::Run),
+                _ => parts.push(PatternPart::One(compile_name(component))),
             }
         }
         merge_runs(&mut parts);
-        parts.pop_if(|last| matches!(last, Part::Run));
+        parts.pop_if(|last| matches!(last, PatternPart::Run));
         Ok(Self { parts })
     }
 }
 
-fn compile_name(tokens: &[Token]) -> Name {
-    let part = |token: &Token| if let Token::Char(set) = token { Part::One(set.clone()) } else { Part::Run };
+fn compile_name(tokens: &[PatternToken]) -> ComponentPattern {
+    let part = |token: &PatternToken| {
+        if let PatternToken::Char(set) = token { PatternPart::One(set.clone()) } else { PatternPart::Run }
+    };
     let mut name = tokens.iter().map(part).collect();
     merge_runs(&mut name);
     name
 }
 
-fn merge_runs<T>(parts: &mut Vec<Part<T>>) {
-    parts.dedup_by(|next, last| matches!((next, last), (Part::Run, Part::Run)));
+fn merge_runs<T>(parts: &mut Vec<PatternPart<T>>) {
+    parts.dedup_by(|next, last| matches!((next, last), (PatternPart::Run, PatternPart::Run)));
 }
 
 /// A pattern as written, tidied, and its meaning.
@@ -95,7 +100,7 @@ impl Pattern {
         if text.contains(char::is_control) {
             return Err(ScopeError::Control);
         }
-        let Parsed { alternatives, slashes } = Parser::new(text).parse()?;
+        let Parsed { alternatives, slashes } = PatternParser::new(text).parse()?;
         let globs = alternatives.iter().map(|tokens| Glob::compile(tokens)).collect::<Result<_, _>>()?;
         Ok(Self { text: tidy(text, &slashes), globs })
     }
@@ -109,7 +114,7 @@ impl Pattern {
     }
 }
 
-/// Drops the components that say nothing. What stands in braces stays as written.
+/// Drops the components that say nothing. What is in braces stays as written.
 fn tidy(text: &str, slashes: &[usize]) -> String {
     let starts = std::iter::once(0).chain(slashes.iter().map(|at| at + 1));
     let ends = slashes.iter().copied().chain([text.len()]);
@@ -122,32 +127,32 @@ fn tidy(text: &str, slashes: &[usize]) -> String {
 pub(super) type PatternFault = fn(String) -> ScopeError;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Token {
+enum PatternToken {
     Slash,
     Star,
     Char(CharSet),
 }
 
-type Tokens = Vec<Token>;
+type PatternTokens = Vec<PatternToken>;
 
 struct Parsed {
-    alternatives: Vec<Tokens>,
+    alternatives: Vec<PatternTokens>,
     /// Where the slashes are that stand outside of braces.
     slashes: Vec<usize>,
 }
 
 /// One level of braces: the branches before the last comma, and what the branch after it has come to so far.
-struct Level {
-    closed: Vec<Tokens>,
-    open: Vec<Tokens>,
+struct BraceLevel {
+    closed: Vec<PatternTokens>,
+    open: Vec<PatternTokens>,
 }
 
-impl Level {
+impl BraceLevel {
     fn new() -> Self {
         Self { closed: Vec::new(), open: vec![Vec::new()] }
     }
 
-    fn push(&mut self, token: &Token) {
+    fn push(&mut self, token: &PatternToken) {
         for tokens in &mut self.open {
             tokens.push(token.clone());
         }
@@ -159,7 +164,7 @@ impl Level {
     }
 
     /// Goes on with each of the endings after each of the open alternatives.
-    fn fork(&mut self, endings: &[Tokens]) -> Result<(), PatternFault> {
+    fn fork(&mut self, endings: &[PatternTokens]) -> Result<(), PatternFault> {
         if self.open.len() * endings.len() > MAX_ALTERNATIVES {
             return Err(ScopeError::TooManyAlternatives);
         }
@@ -170,39 +175,39 @@ impl Level {
     }
 }
 
-/// Expands braces while reading, level by level on a stack of its own: the text must not decide how deep the
+/// Expands braces while reading, level by level on its own stack: the text must not decide how deep the
 /// parser recurses.
-struct Parser<'t> {
+struct PatternParser<'t> {
     chars: Peekable<CharIndices<'t>>,
-    level: Level,
-    outer: Vec<Level>,
+    level: BraceLevel,
+    outer: Vec<BraceLevel>,
     slashes: Vec<usize>,
 }
 
-impl<'t> Parser<'t> {
+impl<'t> PatternParser<'t> {
     fn new(text: &'t str) -> Self {
         let chars = text.char_indices().peekable();
-        Self { chars, level: Level::new(), outer: Vec::new(), slashes: Vec::new() }
+        Self { chars, level: BraceLevel::new(), outer: Vec::new(), slashes: Vec::new() }
     }
 
     fn parse(mut self) -> Result<Parsed, PatternFault> {
         while let Some((at, c)) = self.chars.next() {
             match c {
                 '/' => self.slash(at),
-                '*' => self.level.push(&Token::Star),
-                '?' => self.level.push(&Token::Char(CharSet::any())),
+                '*' => self.level.push(&PatternToken::Star),
+                '?' => self.level.push(&PatternToken::Char(CharSet::any())),
                 '[' => {
                     let class = self.class()?;
-                    self.level.push(&Token::Char(class));
+                    self.level.push(&PatternToken::Char(class));
                 }
-                '{' => self.outer.push(mem::replace(&mut self.level, Level::new())),
+                '{' => self.outer.push(mem::replace(&mut self.level, BraceLevel::new())),
                 ',' if !self.outer.is_empty() => self.level.comma(),
                 '}' => self.close_brace()?,
                 '\\' => {
                     let literal = CharSet::char(self.escaped()?);
-                    self.level.push(&Token::Char(literal));
+                    self.level.push(&PatternToken::Char(literal));
                 }
-                literal => self.level.push(&Token::Char(CharSet::char(literal))),
+                literal => self.level.push(&PatternToken::Char(CharSet::char(literal))),
             }
         }
         if !self.outer.is_empty() {
@@ -215,7 +220,7 @@ impl<'t> Parser<'t> {
         if self.outer.is_empty() {
             self.slashes.push(at);
         }
-        self.level.push(&Token::Slash);
+        self.level.push(&PatternToken::Slash);
     }
 
     fn close_brace(&mut self) -> Result<(), PatternFault> {

@@ -218,7 +218,7 @@ fn hostile_patterns_cost_no_more_than_the_product_of_their_lengths() {
         (format!("{}x", "[a-z0-9]*".repeat(50)), format!("{}y", "*[!b-y]".repeat(60))),
     ];
     for (left, right) in hostile {
-        let mut search = Search::default();
+        let mut search = OverlapSearch::default();
         scope(&left).search(&scope(&right), &mut search);
         let bound = 4 * (left.len() + 1) * (right.len() + 1);
         assert!(search.explored <= bound, "{} states for {left} and {right}", search.explored);

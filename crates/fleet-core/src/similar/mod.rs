@@ -15,7 +15,7 @@ mod words;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use self::words::{Token, trigrams};
+use self::words::{TextToken, trigrams};
 
 /// How many characters of a description are compared: the beginning says what a task is about.
 pub const LONGEST_COMPARED: usize = 4_000;
@@ -37,20 +37,20 @@ pub struct Text {
     title: String,
     trigrams: BTreeSet<[char; 3]>,
     /// By stem.
-    words: BTreeMap<String, Word>,
+    words: BTreeMap<String, ScoredWord>,
     paths: BTreeSet<String>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
-struct Word {
-    /// As it stands in the text, or first in the alphabet of several forms.
+struct ScoredWord {
+    /// As it is in the text, or first in the alphabet of several forms.
     form: String,
     in_title: u32,
     in_body: u32,
     in_labels: u32,
 }
 
-impl Word {
+impl ScoredWord {
     /// How much the text is about it. Ten times the same word is not ten times as much.
     fn count(&self) -> f64 {
         let occurrences = f64::from(self.in_title) * IN_TITLE + f64::from(self.in_body + self.in_labels);
@@ -112,13 +112,13 @@ impl Text {
         self.words.is_empty() && self.paths.is_empty()
     }
 
-    fn take(&mut self, found: Token<'_>, place: fn(&mut Word) -> &mut u32) {
+    fn take(&mut self, found: TextToken<'_>, place: fn(&mut ScoredWord) -> &mut u32) {
         let (stem, form) = match found {
-            Token::Path(path) => {
+            TextToken::Path(path) => {
                 self.paths.insert(path.to_lowercase());
                 return;
             }
-            Token::Word { stem, form } => (stem, form),
+            TextToken::Word { stem, form } => (stem, form),
         };
         let word = self.words.entry(stem).or_default();
         if word.form.is_empty() || form < word.form {
@@ -167,7 +167,7 @@ impl Corpus {
 
     /// How similar two texts are, in either order; 1 if equal.
     pub fn compare(&self, a: &Text, b: &Text) -> Similarity {
-        let all = self.cosine(a, b, Word::count);
+        let all = self.cosine(a, b, ScoredWord::count);
         let by_words = self.cosine(a, b, |word| f64::from(word.in_title.min(1)));
         let title = by_words.max(dice(&a.trigrams, &b.trigrams));
         let words = f64::midpoint(all, title).max(title * TITLE_ALONE);
@@ -203,7 +203,7 @@ impl Corpus {
     }
 
     /// The angle between two texts, each word being a direction.
-    fn cosine(&self, a: &Text, b: &Text, count: fn(&Word) -> f64) -> f64 {
+    fn cosine(&self, a: &Text, b: &Text, count: fn(&ScoredWord) -> f64) -> f64 {
         let length = |text: &Text| {
             let squares = text.words.iter().map(|(stem, word)| (count(word) * self.weight(stem)).powi(2));
             squares.sum::<f64>().sqrt()
@@ -225,19 +225,22 @@ impl Corpus {
     }
 }
 
-fn in_both<'t>(a: &'t Text, b: &'t Text) -> impl Iterator<Item = (&'t String, &'t Word, &'t Word)> {
+fn in_both<'t>(
+    a: &'t Text,
+    b: &'t Text,
+) -> impl Iterator<Item = (&'t String, &'t ScoredWord, &'t ScoredWord)> {
     a.words.iter().filter_map(|(stem, one)| Some((stem, one, b.words.get(stem)?)))
 }
 
 /// Where a word that was searched for stands best: itself, or one that begins with it.
-fn best<'t>(text: &'t Text, stem: &str, form: &str) -> Option<(&'t Word, f64)> {
+fn best<'t>(text: &'t Text, stem: &str, form: &str) -> Option<(&'t ScoredWord, f64)> {
     if let Some(word) = text.words.get(stem) {
         return Some((word, word.place()));
     }
     // Stems are sorted, so those that begin alike stand together.
     let alike = text.words.range(stem.to_owned()..).take_while(|(other, _)| other.starts_with(stem));
     let alike = alike.map(|(_, word)| word).filter(|word| word.form.starts_with(form) && form.len() > 1);
-    let worth = |word: &'t Word| (word, word.place() * PREFIX_WEIGHT);
+    let worth = |word: &'t ScoredWord| (word, word.place() * PREFIX_WEIGHT);
     alike.map(worth).max_by(|a, b| a.1.total_cmp(&b.1).then_with(|| b.0.form.cmp(&a.0.form)))
 }
 

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::words::{Token, find};
+use super::words::{TextToken, find};
 use super::{Corpus, Parts, Similarity, Text};
 
 fn text(title: &str, body: &str) -> Text {
@@ -12,8 +12,8 @@ fn text(title: &str, body: &str) -> Text {
 fn found(text: &str) -> (Vec<String>, Vec<String>) {
     let (mut stems, mut paths) = (Vec::new(), Vec::new());
     find(text, &mut |found| match found {
-        Token::Word { stem, .. } => stems.push(stem),
-        Token::Path(path) => paths.push(path.to_owned()),
+        TextToken::Word { stem, .. } => stems.push(stem),
+        TextToken::Path(path) => paths.push(path.to_owned()),
     });
     (stems, paths)
 }

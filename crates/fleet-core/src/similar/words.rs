@@ -14,7 +14,7 @@ const LONGEST_WORD: usize = 64;
 
 /// Something in a text.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Token<'a> {
+pub(super) enum TextToken<'a> {
     Word {
         /// What it is compared by.
         stem: String,
@@ -26,7 +26,7 @@ pub(super) enum Token<'a> {
 }
 
 /// Hands on everything in a text that it can be compared by. A path is a path and the words in it.
-pub(super) fn find(text: &str, each: &mut dyn FnMut(Token<'_>)) {
+pub(super) fn find(text: &str, each: &mut dyn FnMut(TextToken<'_>)) {
     for piece in
         text.split(|c: char| c.is_whitespace() || matches!(c, '"' | '`' | ',' | ';' | '<' | '>' | '|'))
     {
@@ -34,7 +34,7 @@ pub(super) fn find(text: &str, each: &mut dyn FnMut(Token<'_>)) {
             piece.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '/' | '.' | '_' | '*' | '~'));
         let path = piece.trim_end_matches(['.', ':']).trim_start_matches("./");
         if is_path(path) {
-            each(Token::Path(path.trim_end_matches('/')));
+            each(TextToken::Path(path.trim_end_matches('/')));
         }
         for name in piece.split(|c: char| !c.is_alphanumeric() && c != '_') {
             names(name, each);
@@ -60,7 +60,7 @@ fn is_path(text: &str) -> bool {
 }
 
 /// A name of code is itself and its parts: `parseHttpURL_v2` has `parse`, `http`, `url` and `v2`.
-fn names(name: &str, each: &mut dyn FnMut(Token<'_>)) {
+fn names(name: &str, each: &mut dyn FnMut(TextToken<'_>)) {
     let parts: Vec<&str> =
         name.split('_').flat_map(split_camel_case).filter(|part| !part.is_empty()).collect();
     for part in &parts {
@@ -69,7 +69,7 @@ fn names(name: &str, each: &mut dyn FnMut(Token<'_>)) {
     if parts.len() > 1 {
         let whole = parts.concat().to_lowercase();
         if whole.chars().count() <= LONGEST_WORD {
-            each(Token::Word { stem: whole.clone(), form: whole });
+            each(TextToken::Word { stem: whole.clone(), form: whole });
         }
     }
 }
@@ -94,17 +94,17 @@ fn split_camel_case(name: &str) -> Vec<&str> {
 }
 
 /// A word; or, in scripts that do not part words, every two neighbours.
-fn words(part: &str, each: &mut dyn FnMut(Token<'_>)) {
+fn words(part: &str, each: &mut dyn FnMut(TextToken<'_>)) {
     let form = part.to_lowercase();
     let count = form.chars().count();
     if form.chars().any(is_unparted) && count > 2 {
         let letters: Vec<char> = form.chars().collect();
         for pair in letters.windows(2) {
             let pair: String = pair.iter().collect();
-            each(Token::Word { stem: pair.clone(), form: pair });
+            each(TextToken::Word { stem: pair.clone(), form: pair });
         }
     } else if count <= LONGEST_WORD && !EMPTY.contains(&form.as_str()) {
-        each(Token::Word { stem: stem(&form), form });
+        each(TextToken::Word { stem: stem(&form), form });
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Backlog, COMMIT_POLL_INTERVAL, Order, REAP_INTERVAL, Supervision, Work};
+use super::{BackgroundWork, Backlog, COMMIT_POLL_INTERVAL, Order, REAP_INTERVAL, Supervision};
 use crate::outcome::StopCause;
 use crate::run::StopKind;
 use crate::watchdog::{Overrun, WatchdogAction};
@@ -33,7 +33,7 @@ impl Supervision {
     /// Stops the agent if there is a reason; the first that holds counts.
     fn stop_or_pause(&mut self, now: Duration) -> Duration {
         if let Some(order) = self.order.clone() {
-            self.obey(order);
+            self.carry_out(order);
             return REAP_INTERVAL;
         }
         if let Some((reason, text)) = self.hopeless.take() {
@@ -45,7 +45,7 @@ impl Supervision {
         }
         if self.backlog == Backlog::Full {
             // The agent may be silent because the store does not answer.
-            self.watchdog.heard(now);
+            self.watchdog.saw_output(now);
         }
         match self.watchdog.next(now) {
             WatchdogAction::Stop(overrun) if self.may_get_more(overrun) => REAP_INTERVAL,
@@ -54,19 +54,19 @@ impl Supervision {
                 REAP_INTERVAL
             }
             WatchdogAction::Probe => {
-                self.start(Work::Probe);
+                self.start(BackgroundWork::Probe);
                 REAP_INTERVAL
             }
             WatchdogAction::Snapshot => {
                 self.watchdog.snapshotted(now);
-                self.start(Work::Snapshot);
+                self.start(BackgroundWork::Snapshot);
                 REAP_INTERVAL
             }
             WatchdogAction::Sleep(pause) => pause,
         }
     }
 
-    fn obey(&mut self, order: Order) {
+    fn carry_out(&mut self, order: Order) {
         match order {
             // Its work is done, and would only be done again.
             Order::Stop(stop) if stop.kind == StopKind::Release && self.done_since.is_some() => {
@@ -94,7 +94,7 @@ impl Supervision {
     fn end_finished(&mut self) {
         if !self.was_ended {
             self.was_ended = true;
-            self.start(Work::EndFinished);
+            self.start(BackgroundWork::EndFinished);
         }
     }
 
@@ -113,29 +113,29 @@ impl Supervision {
 
     fn stop(&mut self, why: StopCause) {
         self.stopped = Some(why);
-        self.start(Work::Stop);
+        self.start(BackgroundWork::Stop);
     }
 
     fn poll_commits(&mut self, now: Duration) -> Duration {
-        if self.is_under_way(Work::Publish) {
+        if self.is_under_way(BackgroundWork::Publish) {
             return Duration::MAX;
         }
         if now >= self.commits_at {
             self.commits_at = now + COMMIT_POLL_INTERVAL;
             if self.publish_backoff.is_due(now) {
-                self.start(Work::Publish);
+                self.start(BackgroundWork::Publish);
             }
         }
         self.commits_at
     }
 
     fn poll_record(&mut self, now: Duration) -> Duration {
-        if self.is_under_way(Work::ReadRecord) {
+        if self.is_under_way(BackgroundWork::ReadRecord) {
             return Duration::MAX;
         }
         if now >= self.record_at {
             self.record_at = now + RECORD_POLL_INTERVAL;
-            self.start(Work::ReadRecord);
+            self.start(BackgroundWork::ReadRecord);
         }
         self.record_at
     }
@@ -147,7 +147,7 @@ impl Supervision {
         }
         let soonest = self.flushed_at.map_or(Duration::ZERO, |last| last + FLUSH_INTERVAL);
         let flush_at = *self.flush_at.get_or_insert((now + FLUSH_DELAY).max(soonest));
-        if self.is_under_way(Work::Store) {
+        if self.is_under_way(BackgroundWork::Store) {
             return None;
         }
         if now < flush_at && self.backlog != Backlog::Full {
@@ -160,6 +160,6 @@ impl Supervision {
 
     pub(super) fn store(&mut self) {
         (self.backlog, self.flush_at) = (Backlog::Empty, None);
-        self.start(Work::Store);
+        self.start(BackgroundWork::Store);
     }
 }

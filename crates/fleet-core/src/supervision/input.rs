@@ -5,10 +5,10 @@ use crate::outcome::AgentExit;
 use crate::run::{Reason, StopRequest};
 use crate::watchdog::{self, Activity};
 
-use super::Work;
+use super::BackgroundWork;
 
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Settings {
+pub struct SupervisionSettings {
     /// What it may use, with what is reserved for it.
     pub bounds: watchdog::WatchdogLimits,
     /// The limits of its task, which no reservation exceeds.
@@ -34,17 +34,17 @@ pub enum Input {
     MessagesWait,
     Exited(AgentExit),
     /// Work without a result ended.
-    Ended(Work),
-    /// [`Work::Probe`] ended.
+    Ended(BackgroundWork),
+    /// [`BackgroundWork::Probe`] ended.
     Probed(Activity),
-    /// [`Work::Publish`] ended.
+    /// [`BackgroundWork::Publish`] ended.
     Published {
         /// Whether everything is published.
         is_done: bool,
     },
-    /// [`Work::Reserve`] ended: what is reserved now, if there was an answer.
+    /// [`BackgroundWork::Reserve`] ended: what is reserved now, if there was an answer.
     Reserved(Option<budget::Bounds>),
-    /// [`Work::ReadRecord`] ended.
+    /// [`BackgroundWork::ReadRecord`] ended.
     RecordRead(AgentStatus),
 }
 

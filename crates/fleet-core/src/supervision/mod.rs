@@ -15,7 +15,7 @@ mod tests;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-pub use input::{AgentStatus, Backlog, Input, Order, PriceGuess, Settings};
+pub use input::{AgentStatus, Backlog, Input, Order, PriceGuess, SupervisionSettings};
 
 use crate::backoff::Backoff;
 use crate::outcome::{AgentExit, StopCause};
@@ -33,7 +33,7 @@ const LONGEST_PUBLISH_PAUSE: Duration = Duration::from_mins(1);
 
 /// Something that takes time. Each is under way at most once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Work {
+pub enum BackgroundWork {
     /// Store the events that wait.
     Store,
     Snapshot,
@@ -59,7 +59,7 @@ pub enum Work {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
     /// Begin something; its end comes back as an [`Input`].
-    Start(Work),
+    Start(BackgroundWork),
     Warn(String),
     /// Tell the agent that no more input follows.
     CloseInput,
@@ -94,10 +94,10 @@ enum Phase {
 /// Supervises one process of an agent.
 #[derive(Debug)]
 pub struct Supervision {
-    settings: Settings,
+    settings: SupervisionSettings,
     phase: Phase,
     watchdog: Watchdog,
-    under_way: BTreeSet<Work>,
+    under_way: BTreeSet<BackgroundWork>,
     order: Option<Order>,
     hopeless: Option<(Reason, String)>,
     /// Since when the agent says that it is done.
@@ -123,7 +123,7 @@ pub struct Supervision {
 }
 
 impl Supervision {
-    pub fn new(settings: Settings, now: Duration) -> Self {
+    pub fn new(settings: SupervisionSettings, now: Duration) -> Self {
         Self {
             watchdog: Watchdog::new(settings.bounds, now),
             settings,
@@ -181,10 +181,10 @@ impl Supervision {
 
     /// Whether the agent accepts messages now.
     pub fn takes_messages(&self) -> bool {
-        self.is_running() && self.stopped.is_none() && !self.is_under_way(Work::Deliver)
+        self.is_running() && self.stopped.is_none() && !self.is_under_way(BackgroundWork::Deliver)
     }
 
-    pub fn is_under_way(&self, work: Work) -> bool {
+    pub fn is_under_way(&self, work: BackgroundWork) -> bool {
         self.under_way.contains(&work)
     }
 
@@ -194,21 +194,21 @@ impl Supervision {
             Input::Output { shows_work, status } => self.output(shows_work, status, now),
             Input::PipeClosed => self.open_pipes = self.open_pipes.saturating_sub(1),
             Input::Order(order) => self.order = Some(order),
-            Input::MessagesWait if self.takes_messages() => self.start(Work::Deliver),
+            Input::MessagesWait if self.takes_messages() => self.start(BackgroundWork::Deliver),
             Input::Wake | Input::MessagesWait => {}
             Input::Exited(exit) => self.exited(exit),
             Input::Ended(work) => self.ended(work, now),
             Input::Probed(activity) => {
-                self.under_way.remove(&Work::Probe);
+                self.under_way.remove(&BackgroundWork::Probe);
                 self.watchdog.probed(activity, now);
             }
             Input::Published { is_done } => self.published(is_done, now),
             Input::Reserved(bounds) => {
-                self.under_way.remove(&Work::Reserve);
+                self.under_way.remove(&BackgroundWork::Reserve);
                 self.reserved(bounds);
             }
             Input::RecordRead(status) => {
-                self.under_way.remove(&Work::ReadRecord);
+                self.under_way.remove(&BackgroundWork::ReadRecord);
                 self.observe(status);
             }
         }
@@ -216,7 +216,7 @@ impl Supervision {
 
     fn output(&mut self, shows_work: bool, status: AgentStatus, now: Duration) {
         if shows_work {
-            self.watchdog.heard(now);
+            self.watchdog.saw_output(now);
         } else {
             self.watchdog.tried();
         }
@@ -250,14 +250,14 @@ impl Supervision {
         }
     }
 
-    fn ended(&mut self, work: Work, now: Duration) {
+    fn ended(&mut self, work: BackgroundWork, now: Duration) {
         self.under_way.remove(&work);
         match (work, self.phase) {
-            (Work::EndRemaining, Phase::Ending) => {
+            (BackgroundWork::EndRemaining, Phase::Ending) => {
                 self.phase = Phase::Draining { until: now + DRAIN_TIMEOUT }
             }
             // No output was taken while the store did not answer.
-            (Work::Store, Phase::Draining { .. }) if self.backlog == Backlog::Full => {
+            (BackgroundWork::Store, Phase::Draining { .. }) if self.backlog == Backlog::Full => {
                 self.phase = Phase::Draining { until: now + DRAIN_TIMEOUT };
             }
             _ => {}
@@ -266,7 +266,7 @@ impl Supervision {
 
     /// A failure is retried, ever less often. Commits that never get through are reported at the end.
     fn published(&mut self, is_done: bool, now: Duration) {
-        self.under_way.remove(&Work::Publish);
+        self.under_way.remove(&BackgroundWork::Publish);
         if is_done {
             self.publish_backoff.succeeded();
         } else {
@@ -278,7 +278,7 @@ impl Supervision {
     fn wind_up(&mut self, now: Duration) -> Duration {
         // The rest is stored with the end of the run, but an agent that floods must not fill memory.
         let is_over = self.phase == Phase::Over;
-        if self.backlog == Backlog::Full && !is_over && !self.is_under_way(Work::Store) {
+        if self.backlog == Backlog::Full && !is_over && !self.is_under_way(BackgroundWork::Store) {
             self.store();
         }
         match self.phase {
@@ -298,19 +298,20 @@ impl Supervision {
 
     /// An agent that is gone has no business going on in the background.
     fn end_remaining(&mut self) {
-        let is_stopping = self.is_under_way(Work::Stop) || self.is_under_way(Work::EndFinished);
+        let is_stopping =
+            self.is_under_way(BackgroundWork::Stop) || self.is_under_way(BackgroundWork::EndFinished);
         if !is_stopping {
-            self.start(Work::EndRemaining);
+            self.start(BackgroundWork::EndRemaining);
         }
     }
 
     fn read_last_record(&mut self) {
-        if self.is_under_way(Work::ReadRecord) {
+        if self.is_under_way(BackgroundWork::ReadRecord) {
             return;
         }
         if self.settings.has_record && self.phase == (Phase::Recording { is_last: false }) {
             self.phase = Phase::Recording { is_last: true };
-            return self.start(Work::ReadRecord);
+            return self.start(BackgroundWork::ReadRecord);
         }
         self.phase = Phase::Over;
         if let Some(exit) = self.exit.take() {
@@ -318,7 +319,7 @@ impl Supervision {
         }
     }
 
-    fn start(&mut self, work: Work) {
+    fn start(&mut self, work: BackgroundWork) {
         if self.under_way.insert(work) {
             self.effects.push(Effect::Start(work));
         }

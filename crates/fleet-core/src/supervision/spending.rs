@@ -1,6 +1,6 @@
 //! What the agent may still use.
 
-use super::{Supervision, SupervisionEnd, Work};
+use super::{BackgroundWork, Supervision, SupervisionEnd};
 use crate::budget::{Bounds, Used};
 use crate::watchdog::Overrun;
 
@@ -27,11 +27,11 @@ impl Supervision {
     /// An agent that has nearly used up what is reserved for it gets more of the budget, if there is more; otherwise
     /// people are warned, once.
     pub(super) fn check_reservation(&mut self) {
-        if self.is_warned || self.is_under_way(Work::Reserve) || self.near_bound().is_none() {
+        if self.is_warned || self.is_under_way(BackgroundWork::Reserve) || self.near_bound().is_none() {
             return;
         }
         if self.settings.has_reservation {
-            self.start(Work::Reserve);
+            self.start(BackgroundWork::Reserve);
         } else {
             self.warn_near_bound();
         }
@@ -45,11 +45,11 @@ impl Supervision {
         if !is_of_budget || !self.settings.has_reservation {
             return false;
         }
-        if !self.is_under_way(Work::Reserve) && self.asked_at != Some(overrun) {
+        if !self.is_under_way(BackgroundWork::Reserve) && self.asked_at != Some(overrun) {
             self.asked_at = Some(overrun);
-            self.start(Work::Reserve);
+            self.start(BackgroundWork::Reserve);
         }
-        self.is_under_way(Work::Reserve)
+        self.is_under_way(BackgroundWork::Reserve)
     }
 
     pub(super) fn reserved(&mut self, now: Option<Bounds>) {

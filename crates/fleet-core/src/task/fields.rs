@@ -242,7 +242,7 @@ pub enum Setup {
     /// As it is configured: files are copied, ports leased, commands run.
     #[default]
     Full,
-    /// Not at all.
+    /// Without running commands.
     Skip,
 }
 

@@ -1,9 +1,9 @@
 //! What happens next in a workflow.
 
-use super::condition::Value;
+use super::condition::ConditionValue;
 use super::{
-    Copies, Facts, MAX_PARTS, OnFailure, Part, PartMove, PartState, Results, Skip, Spec, Stage, WorkflowMove,
-    WorkflowState,
+    Copies, MAX_PARTS, OnFailure, Part, PartMove, PartState, Results, Skip, Spec, Stage, StageFacts,
+    WorkflowMove, WorkflowState,
 };
 
 /// One thing to do. Steps are done in their order, all of them in one transaction.
@@ -65,7 +65,7 @@ fn each(stage: usize, items: &[String]) -> Vec<Part> {
 /// What is to be done now, given how the parts stand. Nothing, if all that can be done is under way. Asking again after
 /// the steps were taken gives nothing new.
 pub fn advance(spec: &Spec, state: WorkflowState, parts: &[Part], results: &Results) -> Vec<WorkflowStep> {
-    let mut course = Course { spec, parts: parts.to_vec(), results, steps: Vec::new() };
+    let mut course = AdvancedParts { spec, parts: parts.to_vec(), results, steps: Vec::new() };
     match state {
         WorkflowState::Running => course.run(),
         WorkflowState::Cancelling => course.cancel(),
@@ -75,14 +75,14 @@ pub fn advance(spec: &Spec, state: WorkflowState, parts: &[Part], results: &Resu
 }
 
 /// The parts as they will be when the steps so far are done.
-struct Course<'a> {
+struct AdvancedParts<'a> {
     spec: &'a Spec,
     parts: Vec<Part>,
     results: &'a Results,
     steps: Vec<WorkflowStep>,
 }
 
-impl Course<'_> {
+impl AdvancedParts<'_> {
     fn run(&mut self) {
         loop {
             let taken = self.steps.len();
@@ -163,14 +163,16 @@ impl Course<'_> {
     fn holds(&self, part: &Part, stage: &Stage) -> bool {
         let Some(condition) = &stage.when else { return true };
         condition.holds(&|name| match name.split_once('.') {
-            Some(("params", name)) => self.spec.params.get(name).cloned().map_or(Value::Null, Value::Text),
+            Some(("params", name)) => {
+                self.spec.params.get(name).cloned().map_or(ConditionValue::Null, ConditionValue::Text)
+            }
             Some((of, fact)) => self
                 .spec
                 .find(of)
-                .map_or(Value::Null, |of| Facts::of(of, &self.parts, self.results).value(fact)),
-            None if name == "item" => part.item.clone().map_or(Value::Null, Value::Text),
-            None if name == "number" => Value::Number(part.number.into()),
-            None => Value::Null,
+                .map_or(ConditionValue::Null, |of| StageFacts::of(of, &self.parts, self.results).value(fact)),
+            None if name == "item" => part.item.clone().map_or(ConditionValue::Null, ConditionValue::Text),
+            None if name == "number" => ConditionValue::Number(part.number.into()),
+            None => ConditionValue::Null,
         })
     }
 
@@ -269,7 +271,7 @@ impl Course<'_> {
             );
             return (WorkflowMove::Fail, Some(why));
         }
-        let sinks = self.spec.sinks();
+        let sinks = self.spec.last_stages();
         let ended = || self.parts.iter().filter(|part| sinks.contains(&part.stage) && !part.replaced);
         let is_fine = |part: &Part| part.state == PartState::Done || part.skip == Some(Skip::Condition);
         if ended().any(is_fine) {

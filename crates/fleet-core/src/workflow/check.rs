@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::facts::FACTS;
-use super::{Copies, MAX_PARTS, MAX_STAGES, Returns, Spec, Stage, StageName, Start, placeholder};
+use super::{Copies, MAX_PARTS, MAX_STAGES, Returns, Spec, Stage, StageName, StageStart, placeholder};
 use crate::text::escaped;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -123,7 +123,7 @@ fn needs(spec: &Spec, at: usize, stage: &Stage) -> Vec<Flaw> {
             flaws.push(Flaw::new(at, "needs", format!("{} is named twice", spec.stages[*need].name)));
         }
     }
-    if stage.start == Start::Inherit && stage.needs.is_empty() {
+    if stage.start == StageStart::Inherit && stage.needs.is_empty() {
         let message = format!("{} is to inherit, but needs no other stage", stage.name);
         flaws.push(Flaw::new(at, "start", message));
     }

@@ -31,14 +31,14 @@ pub struct ConditionError {
 
 /// A value in a condition.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Value {
+pub enum ConditionValue {
     Null,
     Bool(bool),
     Number(f64),
     Text(String),
 }
 
-impl Value {
+impl ConditionValue {
     pub fn number(count: usize) -> Self {
         Self::Number(u32::try_from(count).unwrap_or(u32::MAX).into())
     }
@@ -120,30 +120,30 @@ impl Condition {
     }
 
     /// Whether it holds, with these values for its names.
-    pub fn holds(&self, value: &dyn Fn(&str) -> Value) -> bool {
+    pub fn holds(&self, value: &dyn Fn(&str) -> ConditionValue) -> bool {
         parse::expression(&self.0).is_ok_and(|expression| evaluate(&expression, value).is_true())
     }
 }
 
-fn evaluate(expression: &Expression, value: &dyn Fn(&str) -> Value) -> Value {
+fn evaluate(expression: &Expression, value: &dyn Fn(&str) -> ConditionValue) -> ConditionValue {
     match expression {
         Expression::Value(literal) => literal.clone(),
         Expression::Name(name) => value(name),
-        Expression::Not(inner) => Value::Bool(!evaluate(inner, value).is_true()),
+        Expression::Not(inner) => ConditionValue::Bool(!evaluate(inner, value).is_true()),
         Expression::And(left, right) => {
-            Value::Bool(evaluate(left, value).is_true() && evaluate(right, value).is_true())
+            ConditionValue::Bool(evaluate(left, value).is_true() && evaluate(right, value).is_true())
         }
         Expression::Or(left, right) => {
-            Value::Bool(evaluate(left, value).is_true() || evaluate(right, value).is_true())
+            ConditionValue::Bool(evaluate(left, value).is_true() || evaluate(right, value).is_true())
         }
         Expression::Compare(left, how, right) => {
-            Value::Bool(compare(&evaluate(left, value), *how, &evaluate(right, value)))
+            ConditionValue::Bool(compare(&evaluate(left, value), *how, &evaluate(right, value)))
         }
     }
 }
 
 /// What is not known is equal to nothing but what is not known, and neither greater nor smaller than anything.
-fn compare(left: &Value, how: Comparison, right: &Value) -> bool {
+fn compare(left: &ConditionValue, how: Comparison, right: &ConditionValue) -> bool {
     let is = |wanted: &[Ordering]| left.order(right).is_some_and(|order| wanted.contains(&order));
     match how {
         Comparison::Equal => left == right,
@@ -173,12 +173,12 @@ mod tests {
 
     fn holds(text: &str) -> bool {
         Condition::try_from(text.to_owned()).unwrap().holds(&|name| match name {
-            "review.approve" => Value::Bool(false),
-            "review.scores.a" => Value::Number(7.5),
-            "impl.files" => Value::Number(3.0),
-            "impl.status" => Value::Text("completed".to_owned()),
-            "params.deep" => Value::Text("yes".to_owned()),
-            _ => Value::Null,
+            "review.approve" => ConditionValue::Bool(false),
+            "review.scores.a" => ConditionValue::Number(7.5),
+            "impl.files" => ConditionValue::Number(3.0),
+            "impl.status" => ConditionValue::Text("completed".to_owned()),
+            "params.deep" => ConditionValue::Text("yes".to_owned()),
+            _ => ConditionValue::Null,
         })
     }
 
@@ -235,7 +235,7 @@ mod tests {
         #[test]
         fn no_text_makes_it_panic(text in ".{0,60}") {
             if let Ok(condition) = Condition::try_from(text) {
-                condition.holds(&|_| Value::Null);
+                condition.holds(&|_| ConditionValue::Null);
             }
         }
 
@@ -246,7 +246,7 @@ mod tests {
             )
         ) {
             if let Ok(condition) = Condition::try_from(words.join(" ")) {
-                condition.holds(&|_| Value::Null);
+                condition.holds(&|_| ConditionValue::Null);
             }
         }
     }

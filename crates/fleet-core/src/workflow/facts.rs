@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::condition::Value;
+use super::condition::ConditionValue;
 use super::{Part, PartState};
 use crate::outcome::RunResult;
 use crate::report::Verdict;
@@ -12,7 +12,7 @@ pub type Results = BTreeMap<usize, RunResult>;
 
 /// All parts of one stage, taken together.
 #[derive(Debug)]
-pub struct Facts<'a> {
+pub struct StageFacts<'a> {
     parts: Vec<(&'a Part, Option<&'a RunResult>)>,
 }
 
@@ -29,32 +29,32 @@ pub(super) const FACTS: [(&str, &str); 9] = [
     ("failed_tests", "how many tests failed, as the agent reports"),
 ];
 
-impl<'a> Facts<'a> {
+impl<'a> StageFacts<'a> {
     pub fn of(stage: usize, parts: &'a [Part], results: &'a Results) -> Self {
         let own = parts.iter().enumerate().filter(|(_, part)| part.stage == stage && !part.replaced);
         Self { parts: own.map(|(at, part)| (part, results.get(&at))).collect() }
     }
 
     /// The value behind a name; null where the stage has none.
-    pub fn value(&self, name: &str) -> Value {
+    pub fn value(&self, name: &str) -> ConditionValue {
         if let Some(whom) = name.strip_prefix("scores.") {
             let points = self.verdicts().find_map(|verdict| verdict.scores.get(whom).copied());
-            return points.map_or(Value::Null, |points| Value::Number(points.to_f64()));
+            return points.map_or(ConditionValue::Null, |points| ConditionValue::Number(points.to_f64()));
         }
-        let sum = |count: fn(&RunResult) -> usize| Value::number(self.results().map(count).sum());
+        let sum = |count: fn(&RunResult) -> usize| ConditionValue::number(self.results().map(count).sum());
         match name {
-            "ok" => Value::Bool(self.is_ok()),
-            "status" => Value::Text(self.status().to_owned()),
+            "ok" => ConditionValue::Bool(self.is_ok()),
+            "status" => ConditionValue::Text(self.status().to_owned()),
             "approve" => self.approve(),
             "winner" => {
                 let winner = self.verdicts().find_map(|verdict| verdict.winner.clone());
-                winner.map_or(Value::Null, Value::Text)
+                winner.map_or(ConditionValue::Null, ConditionValue::Text)
             }
             "files" => sum(|result| result.files),
             "commits" => sum(|result| result.commit_count),
             "items" => sum(|result| result.items.len()),
             "failed_tests" => sum(RunResult::failed_tests),
-            _ => Value::Null,
+            _ => ConditionValue::Null,
         }
     }
 
@@ -87,8 +87,12 @@ impl<'a> Facts<'a> {
     }
 
     /// All that have an opinion must approve.
-    fn approve(&self) -> Value {
+    fn approve(&self) -> ConditionValue {
         let mut opinions = self.verdicts().filter_map(|verdict| verdict.approve).peekable();
-        if opinions.peek().is_none() { Value::Null } else { Value::Bool(opinions.all(|approve| approve)) }
+        if opinions.peek().is_none() {
+            ConditionValue::Null
+        } else {
+            ConditionValue::Bool(opinions.all(|approve| approve))
+        }
     }
 }

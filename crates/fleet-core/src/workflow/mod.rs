@@ -22,18 +22,18 @@ mod tests;
 
 pub use advance::{WorkflowStep, advance, first_parts};
 pub use check::{Flaw, check};
-pub use condition::{Condition, ConditionError, Value};
-pub use facts::{Facts, Results};
+pub use condition::{Condition, ConditionError, ConditionValue};
+pub use facts::{Results, StageFacts};
 pub use part::{Part, PartMove, PartOf, PartState, Skip};
 pub use placeholder::{
     Placeholder, PlaceholderError, StageField, marked, meant_placeholder, placeholders, unknown_words,
 };
 pub use predict::{Prediction, predict};
-pub use record::{Tally, Workflow};
+pub use record::{PartCounts, Workflow};
 pub use retry::{PartRetry, RetryPlan, plan_retry};
-pub use source::{Source, sources};
+pub use source::{CommitSource, sources};
 pub use spec::{
-    Changes, Copies, LONGEST_PROMPT, MAX_PARTS, MAX_STAGES, OnConflict, OnFailure, Returns, Spec, Stage,
-    StageName, Start,
+    ChangeRule, Copies, LONGEST_PROMPT, MAX_PARTS, MAX_STAGES, OnConflict, OnFailure, Returns, Spec, Stage,
+    StageName, StageStart,
 };
 pub use state::{WorkflowMove, WorkflowState};

@@ -216,7 +216,7 @@ pub(super) fn check(spec: &Spec, at: usize, template: &str) -> Vec<Flaw> {
     flaws
 }
 
-/// How long what stands in a place is, if that is known before anything starts.
+/// The length of what fills a placeholder, if that is known before anything starts.
 fn known_length(spec: &Spec, at: usize, place: &Placeholder) -> usize {
     match place {
         Placeholder::Task => spec.task.len(),

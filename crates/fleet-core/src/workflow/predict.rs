@@ -4,8 +4,8 @@
 //! processes. Only for workflows without copies and lists that are not cancelled and whose conditions only ask whether
 //! stages are ok: there the graph and the fates of the stages say everything.
 
-use super::condition::Value;
-use super::{Facts, OnFailure, Part, PartState, Results, Skip, Spec, WorkflowState};
+use super::condition::ConditionValue;
+use super::{OnFailure, Part, PartState, Results, Skip, Spec, StageFacts, WorkflowState};
 use crate::transition::Current;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub fn predict(spec: &Spec, fates: &[PartState]) -> Prediction {
     let is_fatal = |part: &Part| part.state.is_bad() && spec.stages[part.stage].on_failure == OnFailure::Fail;
     let is_doomed = free.iter().any(is_fatal);
     let is_fine = |part: &Part| part.state == PartState::Done || part.skip == Some(Skip::Condition);
-    let has_result = spec.sinks().into_iter().any(|at| is_fine(&free[at]));
+    let has_result = spec.last_stages().into_iter().any(|at| is_fine(&free[at]));
     let state = if is_doomed || !has_result { WorkflowState::Failed } else { WorkflowState::Succeeded };
     let stages = free.iter().map(|part| match is_doomed {
         false => vec![part.state.get()],
@@ -56,7 +56,7 @@ fn skip(spec: &Spec, free: &[Part], at: usize) -> Option<Skip> {
     };
     let is_ok = |name: &str| {
         let of = name.strip_suffix(".ok").and_then(|name| spec.find(name));
-        of.map_or(Value::Null, |of| Facts::of(of, free, &Results::new()).value("ok"))
+        of.map_or(ConditionValue::Null, |of| StageFacts::of(of, free, &Results::new()).value("ok"))
     };
     let stage = &spec.stages[at];
     if stage.needs.iter().any(bars) {

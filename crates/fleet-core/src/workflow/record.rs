@@ -11,7 +11,7 @@ use crate::time::Millis;
 use crate::transition::Current;
 
 /// How many parts are in each state; replaced ones do not count.
-pub type Tally = BTreeMap<PartState, u32>;
+pub type PartCounts = BTreeMap<PartState, u32>;
 
 /// A workflow that runs or ran. Its content is separate, in its [`super::Spec`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,7 +25,7 @@ pub struct Workflow {
     pub why: Option<String>,
     /// Where it comes from: its tasks come from there, too.
     pub spawn: Spawn,
-    pub tally: Tally,
+    pub tally: PartCounts,
     /// Grows with every change.
     pub version: i64,
     pub created_at: Millis,
@@ -38,8 +38,8 @@ impl Workflow {
         self.state.get()
     }
 
-    pub fn tally<'a>(parts: impl Iterator<Item = &'a Part>) -> Tally {
-        let mut tally = Tally::new();
+    pub fn tally<'a>(parts: impl Iterator<Item = &'a Part>) -> PartCounts {
+        let mut tally = PartCounts::new();
         for part in parts.filter(|part| !part.replaced) {
             *tally.entry(part.state.get()).or_default() += 1;
         }

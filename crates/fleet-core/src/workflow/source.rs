@@ -1,10 +1,10 @@
 //! What a stage begins with: whose work its branch starts from.
 
-use super::{Part, PartState, Skip, Spec, Start};
+use super::{Part, PartState, Skip, Spec, StageStart};
 
 /// Where a commit comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Source {
+pub enum CommitSource {
     /// The commit that the workflow starts from.
     Base,
     /// This part left it, by its place in the list that was given.
@@ -16,28 +16,28 @@ pub enum Source {
 ///
 /// A part that its condition left out is looked through, to what it would have started from. One that failed and was
 /// allowed to gives nothing.
-pub fn sources(spec: &Spec, stage: usize, parts: &[&Part]) -> Vec<Source> {
-    let mut search = Search { spec, parts, seen: vec![false; spec.stages.len()], found: Vec::new() };
+pub fn sources(spec: &Spec, stage: usize, parts: &[&Part]) -> Vec<CommitSource> {
+    let mut search = SourceSearch { spec, parts, seen: vec![false; spec.stages.len()], found: Vec::new() };
     search.gather(stage);
     if search.found.is_empty() {
-        search.found.push(Source::Base);
+        search.found.push(CommitSource::Base);
     }
     search.found
 }
 
-struct Search<'a> {
+struct SourceSearch<'a> {
     spec: &'a Spec,
     parts: &'a [&'a Part],
     /// Stages that were looked at: another way to them gives nothing new.
     seen: Vec<bool>,
-    found: Vec<Source>,
+    found: Vec<CommitSource>,
 }
 
-impl Search<'_> {
+impl SourceSearch<'_> {
     fn gather(&mut self, stage: usize) {
         let Some(this) = self.spec.stages.get(stage) else { return };
-        if this.start == Start::New || this.needs.is_empty() {
-            return self.add(Source::Base);
+        if this.start == StageStart::New || this.needs.is_empty() {
+            return self.add(CommitSource::Base);
         }
         for need in &this.needs {
             if self.seen.get(*need) == Some(&false) {
@@ -50,14 +50,14 @@ impl Search<'_> {
     fn take(&mut self, stage: usize) {
         for (at, part) in self.parts.iter().enumerate().filter(|(_, part)| part.stage == stage) {
             match part.state.get() {
-                PartState::Done => self.add(Source::Part(at)),
+                PartState::Done => self.add(CommitSource::Part(at)),
                 PartState::Skipped if part.skip == Some(Skip::Condition) => self.gather(stage),
                 _ => {}
             }
         }
     }
 
-    fn add(&mut self, source: Source) {
+    fn add(&mut self, source: CommitSource) {
         if !self.found.contains(&source) {
             self.found.push(source);
         }
@@ -71,8 +71,8 @@ mod tests {
     use crate::transition::Current;
 
     /// Stages by name, start and needs.
-    fn spec(stages: &[(&str, Start, &[usize])]) -> Spec {
-        let stage = |(name, from, needs): &(&str, Start, &[usize])| Stage {
+    fn spec(stages: &[(&str, StageStart, &[usize])]) -> Spec {
+        let stage = |(name, from, needs): &(&str, StageStart, &[usize])| Stage {
             start: *from,
             needs: needs.to_vec(),
             ..Stage::new(name.parse().unwrap(), String::new())
@@ -95,12 +95,12 @@ mod tests {
         part(stage, 1, PartState::Skipped, Some(Skip::Condition))
     }
 
-    fn found(spec: &Spec, stage: usize, parts: &[Part]) -> Vec<Source> {
+    fn found(spec: &Spec, stage: usize, parts: &[Part]) -> Vec<CommitSource> {
         sources(spec, stage, &parts.iter().collect::<Vec<_>>())
     }
 
-    use Source::{Base, Part as Of};
-    use Start::{Inherit, New};
+    use CommitSource::{Base, Part as Of};
+    use StageStart::{Inherit, New};
 
     #[test]
     fn what_is_needed_is_merged_in_the_order_of_the_needs_and_then_of_the_copies() {
@@ -135,7 +135,7 @@ mod tests {
             let below = if step == 0 { vec![0] } else { vec![step * 2 - 1, step * 2] };
             stages.extend(["l", "r"].map(|side| (format!("{side}{step}"), Inherit, below.clone())));
         }
-        let named: Vec<(&str, Start, &[usize])> =
+        let named: Vec<(&str, StageStart, &[usize])> =
             stages.iter().map(|(name, start, needs)| (name.as_str(), *start, needs.as_slice())).collect();
         let spec = spec(&named);
         let parts: Vec<Part> = [done(0)].into_iter().chain((1..spec.stages.len()).map(left_out)).collect();

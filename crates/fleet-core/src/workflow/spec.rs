@@ -21,7 +21,7 @@ pub const LONGEST_PROMPT: usize = 256 * 1024;
 
 named! {
     /// Where the branch of a stage starts.
-    pub enum Start: "place to start from" {
+    pub enum StageStart: "place to start from" {
         /// At the commit that the whole workflow starts from.
         New = "new",
         /// At what the stages that it needs have made, merged in order where they are several.
@@ -53,7 +53,7 @@ named! {
 
 named! {
     /// Whether a stage has to change something.
-    pub enum Changes: "wish for changes" {
+    pub enum ChangeRule: "wish for changes" {
         /// It fails if git shows none, unless its agent says that none were needed.
         Required = "required",
         /// It may change something or only say something.
@@ -178,11 +178,11 @@ pub struct Stage {
     #[serde(default)]
     pub extra_args: Vec<String>,
     /// Where its branch starts.
-    pub start: Start,
+    pub start: StageStart,
     /// What happens when what it inherits does not fit together.
     pub on_conflict: OnConflict,
     /// Whether it has to change something.
-    pub changes: Changes,
+    pub changes: ChangeRule,
     /// What it returns.
     pub returns: Returns,
     /// Started only if this holds; skipped otherwise, which is no failure.
@@ -214,9 +214,9 @@ impl Stage {
             model: None,
             effort: None,
             extra_args: Vec::new(),
-            start: Start::New,
+            start: StageStart::New,
             on_conflict: OnConflict::Fail,
-            changes: Changes::Required,
+            changes: ChangeRule::Required,
             returns: Returns::Report,
             when: None,
             copies: Copies::One,
@@ -272,7 +272,7 @@ impl Spec {
     }
 
     /// The stages that no other needs: their results are that of the workflow.
-    pub fn sinks(&self) -> Vec<usize> {
+    pub fn last_stages(&self) -> Vec<usize> {
         let is_needed = |at: usize| self.stages.iter().any(|stage| stage.needs.contains(&at));
         (0..self.stages.len()).filter(|at| !is_needed(*at)).collect()
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use fleet_core::budget::{Bounds, Budget, Used};
-use fleet_core::policy::{Action, Policy};
+use fleet_core::policy::{FailureAction, Policy};
 use fleet_core::problem::Outcome;
 use fleet_core::task::AgentName;
 use fleet_core::time::Millis;
@@ -36,7 +36,7 @@ pub(crate) fn until(after: &ops::FailureSettings, reset: Option<Millis>) -> ops:
 
 fn policy(config: &Config) -> Policy {
     let words = config.policy().into_iter();
-    let wishes = words.filter_map(|(reason, word)| Some((reason, word.parse::<Action>().ok()?)));
+    let wishes = words.filter_map(|(reason, word)| Some((reason, word.parse::<FailureAction>().ok()?)));
     let usual = Policy::default().with_rate_limits(config.rate_limits());
     wishes.fold(usual, |policy, (reason, action)| policy.with(reason, action))
 }

@@ -13,7 +13,7 @@ use crate::config::AgentSettings;
 
 /// Why an agent is not told to use a model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum ModelRefused {
     /// It is not among those that the agent may use.
     #[error("{agent} may not use `{model}`")]
     NotAllowed {
@@ -33,7 +33,7 @@ pub fn model(
     settings: &AgentSettings,
     provider: Option<&str>,
     wanted: Option<&str>,
-) -> Result<Option<String>, Refused> {
+) -> Result<Option<String>, ModelRefused> {
     let Some(named) = wanted.or(settings.model.as_deref()) else { return Ok(None) };
     let alias = settings.aliases.get(named);
     let model = alias.map_or(named, String::as_str).to_owned();
@@ -42,15 +42,15 @@ pub fn model(
             return Ok(Some(model));
         }
         let allowed = settings.models.clone();
-        return Err(Refused::NotAllowed { agent: agent.to_owned(), model, allowed });
+        return Err(ModelRefused::NotAllowed { agent: agent.to_owned(), model, allowed });
     }
     // A user who gave it a short name for this agent knows that the agent accepts it.
     let Some(provider) = provider.filter(|_| alias.is_none()) else { return Ok(Some(model)) };
-    match vendors::stranger(provider, &model) {
+    match vendors::other_vendor(provider, &model) {
         None => Ok(Some(model)),
         Some(vendor) => {
             let (agent, provider) = (agent.to_owned(), provider.to_owned());
-            Err(Refused::OtherVendor { agent, model, vendor, provider })
+            Err(ModelRefused::OtherVendor { agent, model, vendor, provider })
         }
     }
 }
@@ -72,14 +72,14 @@ pub(super) fn chosen(engine: &Engine, agent: &str, wanted: Option<&str>) -> Outc
         .map_err(|refused| problem(&refused, &agents))
 }
 
-fn problem(refused: &Refused, agents: &Registry) -> Problem {
+fn problem(refused: &ModelRefused, agents: &Registry) -> Problem {
     let field = Problem::field("model", escaped(&refused.to_string()));
     let problem = Problem { code: Code::ModelRefused, ..field };
     match refused {
-        Refused::NotAllowed { agent, allowed, .. } => problem
+        ModelRefused::NotAllowed { agent, allowed, .. } => problem
             .hint(format!("it may use {}", allowed.join(", ")))
             .hint(format!("`fleet config get agents.{agent}.models --show-origin` shows where it is set")),
-        Refused::OtherVendor { agent, model, vendor, .. } => {
+        ModelRefused::OtherVendor { agent, model, vendor, .. } => {
             let theirs = agents.all().filter(|adapter| adapter.about().provider == *vendor);
             let other = theirs.map(Adapter::name).next();
             let other = other.map(|other| format!("the agent `{other}` uses models of {vendor}"));

@@ -47,7 +47,7 @@ pub fn path(engine: &Engine, program: &Program) -> Option<PathBuf> {
 }
 
 /// What is known of a version, or will be.
-enum Told {
+enum VersionState {
     Known(String),
     Asked(JoinHandle<Result<String, String>>),
 }
@@ -58,11 +58,13 @@ pub async fn look(engine: &Engine, agents: &[(String, About)]) -> Vec<Option<Ins
     let begin = |(name, about): &(String, About)| {
         let path = path(engine, &about.program)?;
         let told = match known.version(&path) {
-            _ if about.program == Program::This => Told::Known(env!("CARGO_PKG_VERSION").to_owned()),
+            _ if about.program == Program::This => VersionState::Known(env!("CARGO_PKG_VERSION").to_owned()),
             // An agent from the configuration may do anything when it is started.
-            _ if about.version_args.is_empty() => Told::Known(NOT_ASKED.to_owned()),
-            Some(version) => Told::Known(version),
-            None => Told::Asked(tokio::task::spawn_blocking(asking(question(engine, name, about, &path)))),
+            _ if about.version_args.is_empty() => VersionState::Known(NOT_ASKED.to_owned()),
+            Some(version) => VersionState::Known(version),
+            None => {
+                VersionState::Asked(tokio::task::spawn_blocking(asking(question(engine, name, about, &path))))
+            }
         };
         Some((path, told))
     };
@@ -71,8 +73,8 @@ pub async fn look(engine: &Engine, agents: &[(String, About)]) -> Vec<Option<Ins
     for look in looks {
         found.push(match look {
             None => None,
-            Some((path, Told::Known(version))) => Some(Installed { path, version: Ok(version) }),
-            Some((path, Told::Asked(answer))) => {
+            Some((path, VersionState::Known(version))) => Some(Installed { path, version: Ok(version) }),
+            Some((path, VersionState::Asked(answer))) => {
                 let version = answer.await.unwrap_or_else(|error| Err(error.to_string()));
                 Some(Installed { path, version })
             }
@@ -129,13 +131,13 @@ struct Remembered {
 /// What a program said while it was this file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Answer {
-    file: Stamp,
+    file: ProgramStamp,
     version: String,
 }
 
 /// What an update changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Stamp {
+struct ProgramStamp {
     /// Where links lead: an update may only exchange a link.
     target: PathBuf,
     size: u64,
@@ -143,7 +145,7 @@ struct Stamp {
     changed_nanos: i64,
 }
 
-impl Stamp {
+impl ProgramStamp {
     fn of(path: &Path) -> Option<Self> {
         let (target, file) = (fs::canonicalize(path).ok()?, fs::metadata(path).ok()?);
         Some(Self {
@@ -168,14 +170,14 @@ impl Remembered {
 
     fn version(&self, path: &Path) -> Option<String> {
         let answer = self.programs.get(path)?;
-        (Stamp::of(path)? == answer.file).then(|| answer.version.clone())
+        (ProgramStamp::of(path)? == answer.file).then(|| answer.version.clone())
     }
 
     fn with(&self, found: &[Option<Installed>]) -> Changed<'_> {
         let mut new = self.clone();
         for installed in found.iter().flatten() {
             let version = installed.version.as_ref().ok().filter(|version| *version != NOT_ASKED);
-            if let (Some(version), Some(file)) = (version, Stamp::of(&installed.path)) {
+            if let (Some(version), Some(file)) = (version, ProgramStamp::of(&installed.path)) {
                 new.programs.insert(installed.path.clone(), Answer { file, version: version.clone() });
             }
         }

@@ -4,7 +4,7 @@ use fleet_agents::Registry;
 use fleet_core::problem::{Outcome, Problem};
 
 use crate::Engine;
-use crate::config::{Config, Setting, Value, did_you_mean};
+use crate::config::{Config, ConfigValue, Setting, did_you_mean};
 
 /// Whether codefleet brings an adapter for it, or the configuration says anything about it.
 pub fn is_known(engine: &Engine, name: &str) -> Outcome<bool> {
@@ -49,8 +49,8 @@ fn names(agents: &Registry, config: &Config) -> Vec<String> {
 fn named_by(setting: &Setting) -> &[String] {
     let chooses = setting.key == "agent" || setting.key == "fallback" || setting.key.ends_with(".fallback");
     match &setting.value {
-        Value::String(name) if chooses => std::slice::from_ref(name),
-        Value::List(names) if chooses => names,
+        ConfigValue::String(name) if chooses => std::slice::from_ref(name),
+        ConfigValue::List(names) if chooses => names,
         _ => &[],
     }
 }

@@ -44,7 +44,7 @@ mod tests {
     use fleet_agents::demo::Demo;
 
     use super::*;
-    use crate::Start;
+    use crate::EngineStart;
     use crate::environment::Environment;
 
     #[test]
@@ -61,7 +61,8 @@ mod tests {
             let home = dir.path().to_str().unwrap();
             let pairs = [("HOME", home), ("FLEET_HOME", home)].into_iter().chain(more.iter().copied());
             let environment = Environment::from_pairs(pairs).with_current_directory(home);
-            let engine = Engine::new(Start { environment, directory: None, flags: Vec::new() }).unwrap();
+            let engine =
+                Engine::new(EngineStart { environment, directory: None, flags: Vec::new() }).unwrap();
             let Login { state, sign } = login(&engine, "x", &about).unwrap();
             sign.map_or(format!("{state:?}"), |sign| sign.replace(home, "~"))
         };
@@ -77,7 +78,7 @@ mod tests {
         std::fs::write(dir.path().join(".x/auth.json"), "{}").unwrap();
         assert_eq!(found(&[], ""), "~/.x/auth.json");
         let environment = Environment::from_pairs([("HOME", "/nowhere")]).with_current_directory("/");
-        let engine = Engine::new(Start { environment, directory: None, flags: Vec::new() }).unwrap();
+        let engine = Engine::new(EngineStart { environment, directory: None, flags: Vec::new() }).unwrap();
         assert_eq!(login(&engine, "demo", &Demo.about()).unwrap().state, LoginState::NotNeeded);
         let about = About { program: Program::OnPath("x".into()), ..Demo.about() };
         assert_eq!(login(&engine, "x", &about).unwrap().state, LoginState::Unknown);

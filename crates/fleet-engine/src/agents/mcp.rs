@@ -14,14 +14,14 @@ use crate::text_file::{self, Unusable};
 const LIMIT: u64 = 1024 * 1024;
 
 #[derive(Deserialize)]
-struct Content {
+struct McpFile {
     #[serde(rename = "mcpServers")]
-    servers: BTreeMap<String, Server>,
+    servers: BTreeMap<String, McpFileServer>,
 }
 
 /// What is started; other fields are for other programs.
 #[derive(Deserialize)]
-struct Server {
+struct McpFileServer {
     command: Option<String>,
     #[serde(default)]
     args: Vec<String>,
@@ -48,11 +48,11 @@ pub(super) fn servers(setting: &str, path: &Path) -> Outcome<Vec<McpServer>> {
         Problem::new(Code::ConfigInvalid, format!("{setting}: {}: {why}", path.display()))
             .hint(r#"such a file looks like `{"mcpServers": {"name": {"command": "server", "args": []}}}`"#)
     };
-    let content: Content = serde_json::from_str(&text(setting, path)?).map_err(|error| {
+    let content: McpFile = serde_json::from_str(&text(setting, path)?).map_err(|error| {
         wrong(format!("not a list of tool servers, at line {} column {}", error.line(), error.column()))
     })?;
-    let server = |(name, server): (String, Server)| {
-        let Server { command, args, env } = server;
+    let server = |(name, server): (String, McpFileServer)| {
+        let McpFileServer { command, args, env } = server;
         if !is_name(&name) {
             return Err(wrong(format!("{:?} is not the name of a tool server", escaped(&name))));
         }

@@ -6,12 +6,12 @@
 
 mod after;
 mod choice;
+mod configured;
 mod installed;
 mod known;
 mod login;
 mod mcp;
 mod notice;
-mod own;
 mod prices;
 mod terms;
 
@@ -28,14 +28,14 @@ use crate::config::Config;
 use crate::environment::Environment;
 
 pub(crate) use after::{after, budget, until};
-pub use choice::{Refused, check, model};
+pub use choice::{ModelRefused, check, model};
 pub use installed::{Installed, look, path};
 pub use known::{check_known, is_known, unknown_in_setting};
 pub(crate) use login::login;
-pub use notice::{Notice, notice};
+pub use notice::{TrustNotice, notice};
 pub(crate) use prices::PRICE_FILE;
 pub use prices::{PriceTable, price_file, price_tables, prices};
-pub use terms::{Terms, Wish, terms};
+pub use terms::{RunWish, Terms, terms};
 
 /// The account of an agent for which none is named.
 const ACCOUNT: &str = "default";
@@ -55,7 +55,9 @@ pub(crate) fn registry(config: &Config, environment: &Environment) -> Outcome<Re
                     OverriddenAgent::new(adapter).program(program).provider(settings.provider),
                 ));
             }
-            (None, Some(program)) => changed.push(Arc::new(own::own(name, program, settings, &known)?)),
+            (None, Some(program)) => {
+                changed.push(Arc::new(configured::adapter(name, program, settings, &known)?));
+            }
             // Settings of an agent that another machine has.
             (None, None) => {}
         }

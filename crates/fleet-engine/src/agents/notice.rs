@@ -14,13 +14,13 @@ use crate::Engine;
 use crate::home::{make_private, write_private};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Notice {
+pub struct TrustNotice {
     pub text: String,
     stamp: PathBuf,
     trust: Trust,
 }
 
-impl Notice {
+impl TrustNotice {
     pub fn mark_shown(&self) {
         if let Some(folder) = self.stamp.parent()
             && make_private(folder).is_ok()
@@ -30,9 +30,9 @@ impl Notice {
     }
 }
 
-/// What is to be told before this agent works. Nothing if it is not here, may change nothing, is a part of codefleet,
+/// The notice that is due before this agent works. Nothing if it is not here, may change nothing, is a part of codefleet,
 /// or if it was shown before and the agent is not trusted more since.
-pub fn notice(engine: &Engine, agent: &str) -> Outcome<Option<Notice>> {
+pub fn notice(engine: &Engine, agent: &str) -> Outcome<Option<TrustNotice>> {
     let agents = engine.agents()?;
     let Some(about) = agents.find(agent).map(Adapter::about) else { return Ok(None) };
     let trust = trust(engine.config()?, agent);
@@ -48,19 +48,22 @@ pub fn notice(engine: &Engine, agent: &str) -> Outcome<Option<Notice>> {
     let [_, sandbox, full] = about.trust;
     let means = if trust == Trust::Full { full } else { sandbox };
     let text = format!(
-        "{title} runs without asking for permission. Its trust is `{word}`, which means: {means} (enforced: \
-         {enforced}). It works in its own workspace, not in your checkout. `fleet config set \
-         agents.{agent}.trust read_only` {least}; `fleet agents show {agent}` shows what each trust means. \
-         (shown once)",
+        "{title} runs without asking for permission, in its own workspace (shown once)\n  trust `{word}`: {means}; \
+         {enforced}\n  `fleet config set agents.{agent}.trust read_only` {least}\n  `fleet agents show {agent}` shows \
+         what each trust means",
         title = about.title,
         word = trust.as_str(),
-        enforced = about.enforced(trust).as_str(),
+        enforced = match about.enforced(trust) {
+            Enforced::Nothing => "nothing enforces this",
+            Enforced::Tools => "its own tools enforce this",
+            Enforced::Sandbox => "its own sandbox enforces this",
+        },
         least = match about.enforced(Trust::ReadOnly) {
-            Enforced::Nothing => "asks it to make no changes, which nothing enforces",
+            Enforced::Nothing => "asks it to make no changes; nothing enforces this",
             Enforced::Tools | Enforced::Sandbox => "keeps it from changing files",
         },
     );
-    Ok(Some(Notice { text, stamp, trust }))
+    Ok(Some(TrustNotice { text, stamp, trust }))
 }
 
 #[cfg(test)]
@@ -68,7 +71,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
-    use crate::Start;
+    use crate::EngineStart;
     use crate::environment::Environment;
 
     fn engine(dir: &tempfile::TempDir, config: &str) -> Engine {
@@ -76,7 +79,7 @@ mod tests {
         let place = |name| (name, dir.path().as_os_str().to_owned());
         let environment = Environment::from_pairs([place("FLEET_HOME"), place("HOME"), place("PATH")])
             .with_current_directory(dir.path());
-        Engine::new(Start { environment, directory: None, flags: Vec::new() }).unwrap()
+        Engine::new(EngineStart { environment, directory: None, flags: Vec::new() }).unwrap()
     }
 
     #[test]
@@ -89,20 +92,17 @@ mod tests {
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
         assert_eq!(told("agents.claude.trust = 'read_only'"), None);
         let first = told("").unwrap();
-        assert!(first.text.starts_with(
-            "Claude Code runs without asking for permission. Its trust is `sandbox`, which means: "
-        ));
-        assert!(
-            first
-                .text
-                .contains("`fleet config set agents.claude.trust read_only` keeps it from changing files;")
-        );
-        assert!(first.text.contains("its own workspace"), "{}", first.text);
+        insta::assert_snapshot!(first.text, @r"
+        Claude Code runs without asking for permission, in its own workspace (shown once)
+          trust `sandbox`: edits files in its workspace with its own tools, and runs any command as you: Claude Code's sandbox is used only if your settings turn it on; nothing enforces this
+          `fleet config set agents.claude.trust read_only` keeps it from changing files
+          `fleet agents show claude` shows what each trust means
+        ");
         assert_eq!(told("").as_ref(), Some(&first), "only what was told is known");
         first.mark_shown();
         assert_eq!(told(""), None);
         let second = told("agents.claude.trust = 'full'").unwrap();
-        assert!(second.text.contains("`full`, which means: does anything"), "{}", second.text);
+        assert!(second.text.contains("trust `full`: does anything"), "{}", second.text);
         second.mark_shown();
         assert_eq!((told("agents.claude.trust = 'full'"), told("")), (None, None));
     }
@@ -114,7 +114,7 @@ mod tests {
         fs::write(&program, "").unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
         let told = notice(&engine(&dir, ""), "agy").unwrap().unwrap().text;
-        assert!(told.contains("read_only` asks it to make no changes, which nothing enforces;"), "{told}");
+        assert!(told.contains("read_only` asks it to make no changes; nothing enforces this"), "{told}");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::{choice, file, mcp, prices, trust};
 use crate::Engine;
 
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Wish<'a> {
+pub struct RunWish<'a> {
     pub model: Option<&'a str>,
     pub read_only: bool,
     /// How hard the model should think; none is what is set.
@@ -42,7 +42,7 @@ impl Terms {
 }
 
 /// The terms for a task of the engine's project. Reads the files that the settings name.
-pub fn terms(engine: &Engine, agent: &str, wish: Wish<'_>) -> Outcome<Terms> {
+pub fn terms(engine: &Engine, agent: &str, wish: RunWish<'_>) -> Outcome<Terms> {
     let config = engine.config()?;
     let settings = config.agent_settings(agent);
     let key = |name: &str| format!("agents.{agent}.{name}");
@@ -90,21 +90,21 @@ mod tests {
 
     use super::super::{account, accounts};
     use super::*;
-    use crate::Start;
+    use crate::EngineStart;
     use crate::environment::Environment;
 
     fn engine(dir: &tempfile::TempDir, config: &str) -> Engine {
         fs::write(dir.path().join("config.toml"), config).unwrap();
         let environment = Environment::from_pairs([("FLEET_HOME", dir.path()), ("HOME", dir.path())])
             .with_current_directory(dir.path());
-        Engine::new(Start { environment, directory: None, flags: Vec::new() }).unwrap()
+        Engine::new(EngineStart { environment, directory: None, flags: Vec::new() }).unwrap()
     }
 
     #[test]
     fn without_settings_an_agent_works_in_its_sandbox() {
         let dir = tempfile::tempdir().unwrap();
         let engine = engine(&dir, "");
-        let terms = terms(&engine, "demo", Wish::default()).ok().unwrap();
+        let terms = terms(&engine, "demo", RunWish::default()).ok().unwrap();
         assert_eq!((terms.model, terms.trust), (None, Trust::Sandbox));
         assert_eq!(account(&engine, "demo").unwrap(), "demo:default");
         assert_eq!(account(&engine, "nobody").unwrap(), "nobody:default");
@@ -115,7 +115,7 @@ mod tests {
     fn a_task_may_bring_effort_and_only_arguments_that_the_user_allows() {
         let dir = tempfile::tempdir().unwrap();
         let args = ["--max-turns".to_owned(), "5".to_owned()];
-        let wish = Wish { effort: Some("max"), args: &args, ..Wish::default() };
+        let wish = RunWish { effort: Some("max"), args: &args, ..RunWish::default() };
         let config = |rest: &str| format!("[agents.claude]\neffort = 'low'\nargs = ['-v']\n{rest}");
         let Err(problem) = terms(&engine(&dir, &config("")), "claude", wish) else { panic!("not allowed") };
         assert_eq!(problem.code, Code::InvalidValue);
@@ -125,7 +125,7 @@ mod tests {
             assert_eq!(terms.effort.as_deref(), Some("max"));
             assert_eq!(terms.extra_args, ["-v", "--max-turns", "5"]);
         }
-        let look = Wish { read_only: true, ..wish };
+        let look = RunWish { read_only: true, ..wish };
         assert!(terms(&engine(&dir, &config("trust = 'full'")), "claude", look).is_err(), "it would be free");
     }
 
@@ -139,7 +139,7 @@ mod tests {
                       system_prompt = '@orders.md'\nmcp = '~/servers.json'\nprovider = 'acme'\naccount = 'work'\n";
         let engine = engine(&dir, config);
         let terms = |wish| terms(&engine, "demo", wish).ok().unwrap();
-        let usual = terms(Wish::default());
+        let usual = terms(RunWish::default());
         assert_eq!((usual.model.as_deref(), usual.effort.as_deref()), (Some("m"), Some("low")));
         assert_eq!(
             (usual.system_prompt.as_deref(), usual.mcp[0].command.as_str()),
@@ -148,7 +148,7 @@ mod tests {
         assert_eq!((usual.extra_args.len(), usual.structured), (1, true));
         assert_eq!((usual.trust, account(&engine, "demo").unwrap().as_str()), (Trust::Full, "acme:work"));
         assert_eq!(usual.secrets().collect::<Vec<_>>(), ["hunter2"]);
-        let look = terms(Wish { model: Some("other"), read_only: true, ..Wish::default() });
+        let look = terms(RunWish { model: Some("other"), read_only: true, ..RunWish::default() });
         assert_eq!((look.model.as_deref(), look.trust), (Some("other"), Trust::ReadOnly));
     }
 
@@ -156,7 +156,7 @@ mod tests {
     fn a_file_that_is_missing_names_its_setting() {
         let dir = tempfile::tempdir().unwrap();
         let engine = engine(&dir, "agents.demo.system_prompt = '@nothing.md'");
-        let Err(problem) = terms(&engine, "demo", Wish::default()) else { panic!("it is missing") };
+        let Err(problem) = terms(&engine, "demo", RunWish::default()) else { panic!("it is missing") };
         assert_eq!(problem.code, Code::ConfigInvalid);
         assert!(problem.to_string().starts_with("agents.demo.system_prompt: "), "{problem}");
     }

@@ -12,7 +12,7 @@ use fleet_testkit::repo::Repo;
 use super::*;
 use crate::environment::Environment;
 use crate::verbs::{agents_pause, task_add};
-use crate::{Engine, Start};
+use crate::{Engine, EngineStart};
 
 const MINUTES: Duration = Duration::from_mins(10);
 /// Between two looks at a clock in a test, on a busy machine.
@@ -23,7 +23,8 @@ fn machine(database: &Database, home: &Path, repo: &Repo, skew: i64) -> Engine {
     shared::skew(skew);
     let variables = [("FLEET_HOME", home.to_str().unwrap()), ("FLEET_STORE", database.url())];
     let environment = Environment::from_pairs(variables);
-    Engine::new(Start { environment, directory: Some(repo.path().to_owned()), flags: Vec::new() }).unwrap()
+    Engine::new(EngineStart { environment, directory: Some(repo.path().to_owned()), flags: Vec::new() })
+        .unwrap()
 }
 
 fn claim(engine: &Engine, place: &str) -> ops::Claim {
@@ -73,7 +74,7 @@ fn machines_whose_clocks_are_wrong_go_by_the_one_of_the_server() {
             let now = wrong.time().await.unwrap();
             assert!(now.0.abs_diff(begun.0) < SLACK, "{skew}: {now:?} instead of {begun:?}");
             assert!(machine_now().0.abs_diff(begun.0) > SLACK, "the clock of this machine is not wrong");
-            let ready = ops::Ready { filter: ops::TaskFilter::default(), limit: 9, now };
+            let ready = ops::ListReady { filter: ops::TaskFilter::default(), limit: 9, now };
             assert!(wrong.call(ready).await.unwrap().tasks.is_empty(), "{skew}: started early");
             let pauses = wrong.call(ops::ListPauses { now }).await.unwrap();
             assert!(!pauses.is_empty(), "{skew}: woken early");
@@ -93,7 +94,7 @@ fn machines_whose_clocks_are_wrong_go_by_the_one_of_the_server() {
             add(&wrong, "in five minutes", Some("5m")).await;
         }
         let soon = right.time().await.unwrap().plus(MINUTES);
-        let ready = ops::Ready { filter: ops::TaskFilter::default(), limit: 9, now: soon };
+        let ready = ops::ListReady { filter: ops::TaskFilter::default(), limit: 9, now: soon };
         assert_eq!(right.call(ready).await.unwrap().tasks.len(), 3, "scheduled by one clock");
     });
 }

@@ -17,8 +17,9 @@ use crate::home::{Home, RunFolder, write_private};
 pub(crate) enum Saved {
     #[default]
     All,
-    /// All of it, and so many files that a new workspace is quicker than a clean one.
-    Bulky,
+    /// All of it, but a new workspace is better than this one: it has too many files to clean, or no run could be
+    /// prepared in it.
+    Unfit,
     NothingToSave(Untouched),
     /// All but files that cannot be read or stored: the workspace itself has to be kept.
     Incomplete,
@@ -43,7 +44,7 @@ impl Saved {
     pub(crate) fn and(self, more: Self) -> Self {
         match (self, more) {
             (Self::Incomplete, _) | (_, Self::Incomplete) => Self::Incomplete,
-            (Self::Bulky, _) => Self::Bulky,
+            (Self::Unfit, _) => Self::Unfit,
             (_, more) => more,
         }
     }
@@ -52,7 +53,7 @@ impl Saved {
     pub(crate) fn release(self, workspace: Workspace, home: &Home) -> Result<(), WorkspaceError> {
         match self {
             Self::All => workspace.release(),
-            Self::Bulky => workspace.retire(),
+            Self::Unfit => workspace.retire(),
             Self::NothingToSave(seen) => workspace.release_untouched(&seen),
             Self::Incomplete => workspace.set_aside(&home.kept()),
         }

@@ -1,10 +1,12 @@
 //! Showing: the leftovers committed, the branch brought to the user, and what git then says about the work.
 
+use std::thread;
+
 use fleet_core::id::RunId;
-use fleet_core::outcome::Names;
+use fleet_core::outcome::EvidenceNames;
 use fleet_host::git::{
-    self, Checkout, Collected, CommitAndSnapshot, CommitLeftovers, Compression, GitError, Leftovers,
-    NotPublished, Oid, Published, Workspace,
+    self, Checkout, Collected, CommitAndSnapshot, CommitLeftovers, CommitLine, Compression, GitError,
+    Leftovers, NotPublished, Oid, Published, Workspace,
 };
 
 use super::save::{Saved, keep_others, left_branch, wanted};
@@ -16,7 +18,7 @@ const MAX_CLEANED_FILES: usize = 10_000;
 
 /// What git shows of a run's work.
 #[derive(Debug, Default)]
-pub(crate) struct Shown {
+pub(crate) struct ShownWork {
     /// Whether the branch has nothing of its own.
     pub(crate) is_empty: bool,
     pub(crate) saved: Saved,
@@ -24,13 +26,15 @@ pub(crate) struct Shown {
     pub(crate) remarks: Vec<String>,
     /// Whether a branch of that name exists that is not the task's.
     pub(crate) branch_taken: bool,
+    /// Whether the branch lacks the last commits.
+    pub(crate) unpublished: bool,
     pub(crate) commits: usize,
     pub(crate) files: usize,
-    pub(crate) names: Names,
+    pub(crate) names: EvidenceNames,
 }
 
 /// How much of the work is saved after it was published; `None` if it should be tried again.
-pub(crate) fn saved_in(shown: &Result<Shown, GitError>) -> Option<Saved> {
+pub(crate) fn saved_in(shown: &Result<ShownWork, GitError>) -> Option<Saved> {
     match shown {
         Ok(shown) => Some(shown.saved.clone()),
         Err(error) => error.is_too_much().then_some(Saved::Incomplete),
@@ -38,10 +42,10 @@ pub(crate) fn saved_in(shown: &Result<Shown, GitError>) -> Option<Saved> {
 }
 
 /// What there is of a run that did nothing at all, as with most tasks that only look: one question instead of many.
-/// Changes nothing. `None` if something was done, or if it cannot be told.
-pub(crate) fn show_nothing(workspace: &Workspace, base: &Oid) -> Option<Shown> {
+/// Changes nothing. `None` if something was done, or if that is not known.
+pub(crate) fn show_nothing(workspace: &Workspace, base: &Oid) -> Option<ShownWork> {
     let saved = Saved::NothingToSave(workspace.untouched(base)?);
-    Some(Shown { is_empty: true, saved, ..Shown::default() })
+    Some(ShownWork { is_empty: true, saved, ..ShownWork::default() })
 }
 
 /// Commits what the agent left uncommitted, saves everything, publishes the branch to the user's repository and returns
@@ -49,7 +53,12 @@ pub(crate) fn show_nothing(workspace: &Workspace, base: &Oid) -> Option<Shown> {
 ///
 /// In this order: when the branch is published, or cannot be, a snapshot has everything. Until it has, everything stays
 /// where it is.
-pub(crate) fn show(workspace: &Workspace, run: RunId, base: &Oid, message: &str) -> Result<Shown, GitError> {
+pub(crate) fn show(
+    workspace: &Workspace,
+    run: RunId,
+    base: &Oid,
+    message: &str,
+) -> Result<ShownWork, GitError> {
     let (collected, run_name) = (workspace.collect()?, run.to_string());
     let checkout = workspace.checkout()?;
     // First, so that the snapshot of the work is the last: `fleet undo` takes that.
@@ -63,23 +72,30 @@ pub(crate) fn show(workspace: &Workspace, run: RunId, base: &Oid, message: &str)
     let skips = snapshot.map(|snapshot| snapshot.skips).unwrap_or_default();
     let saved = Saved::except(&skips, collected.unread.as_ref());
     let mut remarks = remarks(&leftovers, &collected, &saved);
-    // An agent that detached its HEAD or made a branch of its own did its work there. The branch follows if that loses
+    // An agent that detached its HEAD or made its own branch did its work there. The branch follows if that loses
     // nothing.
     let left = left_branch(workspace, &collected)?;
-    let work = Work { run, base, target: left.unwrap_or(&head), head: &head, is_dense: leftovers.is_dense };
-    let published = publish(workspace, &work)?;
+    let work =
+        RunWork { run, base, target: left.unwrap_or(&head), head: &head, is_dense: leftovers.is_dense };
+    let of_one = leftovers.commit.as_ref() == Some(work.target) && leftovers.parent.as_ref() == Some(base);
+    let subject = of_one.then(|| message.lines().next().unwrap_or_default());
+    // Neither waits for the other, and both ask git.
+    let (published, compared) = thread::scope(|scope| {
+        let compare = || compare(&checkout, (base, work.target), subject);
+        let compared = scope.spawn(compare);
+        (publish(workspace, &work), compared.join().unwrap_or_else(|_| compare()))
+    });
+    let published = published?;
     let branch_taken = matches!(published, Published::Kept(NotPublished::NameTaken { .. }));
+    let unpublished = published != Published::Done;
     remarks.extend(not_all_published(workspace, &work, &published)?);
-    if work.target == base {
-        let is_empty = head == *base;
-        return Ok(Shown { is_empty, saved, remarks, branch_taken, ..Shown::default() });
-    }
-    let shown = compare(&checkout, base, work.target)?;
-    let bulk = if shown.files > MAX_CLEANED_FILES { Saved::Bulky } else { Saved::All };
-    Ok(Shown { saved: bulk.and(saved), remarks, branch_taken, ..shown })
+    let shown = compared?;
+    let is_empty = work.target == base && head == *base;
+    let bulk = if shown.files > MAX_CLEANED_FILES { Saved::Unfit } else { Saved::All };
+    Ok(ShownWork { is_empty, saved: bulk.and(saved), remarks, branch_taken, unpublished, ..shown })
 }
 
-struct Work<'a> {
+struct RunWork<'a> {
     run: RunId,
     base: &'a Oid,
     target: &'a Oid,
@@ -89,7 +105,7 @@ struct Work<'a> {
 }
 
 /// Brings the branch of the run to where its work is.
-fn publish(workspace: &Workspace, work: &Work<'_>) -> Result<Published, GitError> {
+fn publish(workspace: &Workspace, work: &RunWork<'_>) -> Result<Published, GitError> {
     let compression = if work.is_dense { Compression::None } else { Compression::Quick };
     // A branch on which nothing was done need not be made.
     if work.target == work.base && workspace.published().is_none() {
@@ -101,10 +117,10 @@ fn publish(workspace: &Workspace, work: &Work<'_>) -> Result<Published, GitError
 /// What people should know if the branch does not have all of the work.
 fn not_all_published(
     workspace: &Workspace,
-    work: &Work<'_>,
+    work: &RunWork<'_>,
     published: &Published,
 ) -> Result<Option<String>, GitError> {
-    let Work { run, target, head, .. } = *work;
+    let RunWork { run, target, head, .. } = *work;
     if let Published::Kept(why) = published {
         let branch = workspace.branch();
         return Ok(Some(format!(
@@ -138,7 +154,7 @@ pub(crate) fn settle_empty_branch(
 
 /// The same for a workspace in which the checks had begun: the agent's work was committed before, and what is left there
 /// is theirs. Neither commits nor saves anything.
-pub(crate) fn show_committed(workspace: &Workspace, base: &Oid) -> Result<Shown, GitError> {
+pub(crate) fn show_committed(workspace: &Workspace, base: &Oid) -> Result<ShownWork, GitError> {
     let checkout = workspace.checkout()?;
     let head = git::head_commit(&checkout.git_dir)?;
     let target = match workspace.published() {
@@ -146,38 +162,51 @@ pub(crate) fn show_committed(workspace: &Workspace, base: &Oid) -> Result<Shown,
         Some(at) if !git::is_ancestor(&checkout.common_dir, &at, &head)? => at,
         _ => head.clone(),
     };
-    if target == *base {
-        return Ok(Shown { is_empty: head == *base, ..Shown::default() });
-    }
-    compare(&checkout, base, &target)
+    let shown = compare(&checkout, (base, &target), None)?;
+    let unpublished = target != *base && workspace.published().as_ref() != Some(&target);
+    Ok(ShownWork { is_empty: target == *base && head == *base, unpublished, ..shown })
 }
 
-fn compare(checkout: &Checkout, base: &Oid, head: &Oid) -> Result<Shown, GitError> {
-    let changes = git::changes(&checkout.common_dir, base, head)?;
+/// What `head` has that `base` has not. The subject is known of a single commit on top of `base`.
+fn compare(
+    checkout: &Checkout,
+    (base, head): (&Oid, &Oid),
+    subject: Option<&str>,
+) -> Result<ShownWork, GitError> {
+    if head == base {
+        return Ok(ShownWork::default());
+    }
+    let repo = &checkout.common_dir;
+    let changes = match subject {
+        Some(subject) => {
+            git::changes_of_one(repo, base, CommitLine { oid: head.clone(), subject: subject.to_owned() })?
+        }
+        None => git::changes(repo, base, head)?,
+    };
     let text = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
-    let names = Names {
+    let names = EvidenceNames {
         files: changes.files.iter().map(|file| text(&file.path)).collect(),
         commits: changes.commits.iter().map(|commit| commit.oid.to_string()).collect(),
     };
     let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     let (commits, files) = (count(changes.commits_total), count(changes.files_total));
-    Ok(Shown { commits, files, names, ..Shown::default() })
+    Ok(ShownWork { commits, files, names, ..ShownWork::default() })
 }
 
 /// What becomes of a workspace that cannot be saved as a whole.
-pub(super) const KEPT: &str = "its folder is kept in worktrees/.kept of the fleet's home";
+pub(super) const KEPT_REMARK: &str = "its folder is kept in worktrees/.kept of the fleet's home";
 
 /// Work that is not on its branch.
 fn remarks(leftovers: &Leftovers, collected: &Collected, saved: &Saved) -> Vec<String> {
     let mut remarks = Vec::new();
     if let Some(why) = &collected.unread {
         let why = why.lines().next().unwrap_or_default();
-        remarks.push(format!("the agent's own repository could not be read, so {KEPT}: {why}"));
+        remarks.push(format!("the agent's own repository could not be read, so {KEPT_REMARK}: {why}"));
     }
     if leftovers.skips.total > 0 {
         let first = leftovers.skips.named.iter().take(5);
         let names: Vec<_> = first.map(|skipped| String::from_utf8_lossy(&skipped.path)).collect();
-        let place = if *saved == Saved::Incomplete { format!("; {KEPT}") } else { String::new() };
+        let place = if *saved == Saved::Incomplete { format!("; {KEPT_REMARK}") } else { String::new() };
         remarks.push(format!(
             "not committed, but kept: {} ({} in all){place}",
             names.join(", "),

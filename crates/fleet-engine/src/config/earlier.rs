@@ -6,10 +6,10 @@ use fleet_core::problem::{Code, Outcome, Problem};
 
 use super::messages::quoted;
 use super::names;
-use super::value::Value;
+use super::value::ConfigValue;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Format {
+enum EarlierFormat {
     Same,
     /// A whole number that is not 0: for our key that would mean something else.
     Positive,
@@ -28,28 +28,28 @@ const EFFORTS: &[&str] = &["minimal", "low", "medium", "high", "xhigh", "max"];
 const UNUSED: &str = "HEARTBEAT_INTERVAL";
 
 /// Each variable without its prefix, and the keys that it sets. `ALLOWED_REPOS` is what our own key is called, too.
-const ALL: &[(&str, &[&str], Format)] = &[
-    ("DEFAULT_EXECUTOR", &["agent"], Format::Same),
-    ("DEFAULT_MODEL", &["agents.codex.model"], Format::Same),
-    ("GEMINI_DEFAULT_MODEL", &["agents.gemini.model"], Format::Same),
-    ("CLAUDE_DEFAULT_MODEL", &["agents.claude.model"], Format::Same),
-    ("REASONING_EFFORT", &["agents.codex.effort", "agents.claude.effort"], Format::Effort),
-    ("DEFAULT_TIMEOUT", &["limits.time"], Format::Seconds),
-    ("MAX_CONCURRENT", &["runner.slots"], Format::Positive),
-    ("MAX_SPAWN_DEPTH", &["spawn_depth"], Format::Same),
-    ("RATE_LIMIT_MAX_RETRIES", &["rate_limit.retries"], Format::Same),
-    ("RATE_LIMIT_BASE_DELAY", &["rate_limit.first_pause"], Format::Seconds),
-    ("RATE_LIMIT_MAX_DELAY", &["rate_limit.longest_pause"], Format::Seconds),
-    ("STALE_TIMEOUT", &["limits.idle"], Format::SecondsOrNone),
+const ALL: &[(&str, &[&str], EarlierFormat)] = &[
+    ("DEFAULT_EXECUTOR", &["agent"], EarlierFormat::Same),
+    ("DEFAULT_MODEL", &["agents.codex.model"], EarlierFormat::Same),
+    ("GEMINI_DEFAULT_MODEL", &["agents.gemini.model"], EarlierFormat::Same),
+    ("CLAUDE_DEFAULT_MODEL", &["agents.claude.model"], EarlierFormat::Same),
+    ("REASONING_EFFORT", &["agents.codex.effort", "agents.claude.effort"], EarlierFormat::Effort),
+    ("DEFAULT_TIMEOUT", &["limits.time"], EarlierFormat::Seconds),
+    ("MAX_CONCURRENT", &["runner.slots"], EarlierFormat::Positive),
+    ("MAX_SPAWN_DEPTH", &["spawn_depth"], EarlierFormat::Same),
+    ("RATE_LIMIT_MAX_RETRIES", &["rate_limit.retries"], EarlierFormat::Same),
+    ("RATE_LIMIT_BASE_DELAY", &["rate_limit.first_pause"], EarlierFormat::Seconds),
+    ("RATE_LIMIT_MAX_DELAY", &["rate_limit.longest_pause"], EarlierFormat::Seconds),
+    ("STALE_TIMEOUT", &["limits.idle"], EarlierFormat::SecondsOrNone),
     // It restarted for nothing else, so that this was all the patience that a worker had.
-    ("STALE_MAX_RESTARTS", &["tasks.retries"], Format::Same),
-    (UNUSED, &[], Format::Seconds),
+    ("STALE_MAX_RESTARTS", &["tasks.retries"], EarlierFormat::Same),
+    (UNUSED, &[], EarlierFormat::Seconds),
 ];
 
-pub(super) type Settings = Vec<(&'static str, Value)>;
+pub(super) type EarlierSettings = Vec<(&'static str, ConfigValue)>;
 
 /// What `FLEET_{suffix}` sets, if it is one of these.
-pub(super) fn read(suffix: &str, text: &str) -> Option<Outcome<Settings>> {
+pub(super) fn read(suffix: &str, text: &str) -> Option<Outcome<EarlierSettings>> {
     let (_, keys, format) = ALL.iter().find(|(known, ..)| *known == suffix)?;
     if suffix == UNUSED && milliseconds(text).is_none() {
         let message = format!("must be a number of seconds, not {}", quoted(text));
@@ -62,29 +62,31 @@ pub(super) fn is_known(suffix: &str) -> bool {
     ALL.iter().any(|(known, ..)| *known == suffix)
 }
 
-fn value(format: Format, name: &str, text: &str) -> Outcome<Value> {
+fn value(format: EarlierFormat, name: &str, text: &str) -> Outcome<ConfigValue> {
     let in_our_words = translated(format, name, text).map_err(|allowed| {
         let message = format!("{} must be {allowed}, not {}", quoted(name), quoted(text));
         Problem::new(Code::ConfigInvalid, message)
     })?;
-    let value = Value::of(names::find(name)?, name, &in_our_words);
-    if matches!(format, Format::Seconds | Format::SecondsOrNone) {
+    let value = ConfigValue::of(names::find(name)?, name, &in_our_words);
+    if matches!(format, EarlierFormat::Seconds | EarlierFormat::SecondsOrNone) {
         return value.map_err(|problem| problem.hint("the value of the variable is in seconds"));
     }
     value
 }
 
 /// The value as our key is written, or what would be allowed.
-fn translated(format: Format, name: &str, text: &str) -> Result<String, String> {
+fn translated(format: EarlierFormat, name: &str, text: &str) -> Result<String, String> {
     let seconds = |otherwise| format!("a number of seconds such as `600` or `4.5`, {otherwise}");
     match (format, milliseconds(text)) {
-        (Format::Positive, _) if text == "0" => Err("a whole number that is not 0".to_owned()),
-        (Format::Effort, _) if !EFFORTS.contains(&text) => Err(format!("one of `{}`", EFFORTS.join("`, `"))),
-        (Format::Effort, _) => Ok(effort(name, text).to_owned()),
-        (Format::Same | Format::Positive, _) => Ok(text.to_owned()),
-        (Format::SecondsOrNone, Some(0)) => Ok("none".to_owned()),
-        (Format::Seconds, None | Some(0)) => Err(seconds("more than 0")),
-        (Format::SecondsOrNone, None) => Err(seconds("or 0 for none")),
+        (EarlierFormat::Positive, _) if text == "0" => Err("a whole number that is not 0".to_owned()),
+        (EarlierFormat::Effort, _) if !EFFORTS.contains(&text) => {
+            Err(format!("one of `{}`", EFFORTS.join("`, `")))
+        }
+        (EarlierFormat::Effort, _) => Ok(effort(name, text).to_owned()),
+        (EarlierFormat::Same | EarlierFormat::Positive, _) => Ok(text.to_owned()),
+        (EarlierFormat::SecondsOrNone, Some(0)) => Ok("none".to_owned()),
+        (EarlierFormat::Seconds, None | Some(0)) => Err(seconds("more than 0")),
+        (EarlierFormat::SecondsOrNone, None) => Err(seconds("or 0 for none")),
         (_, Some(millis)) if millis % 1_000 == 0 => Ok(format!("{}s", millis / 1_000)),
         (_, Some(millis)) => Ok(format!("{millis}ms")),
     }

@@ -15,16 +15,16 @@ use super::names;
 pub(super) fn put(document: &Document<&str>, path: &[&str], value: &toml_edit::Value) -> Outcome<String> {
     let text = document.raw();
     match locate(document, path)? {
-        Place::Value { value: span, .. } => Ok(spliced(text, span, &value.to_string())),
-        Place::Inline { span, depth } => {
+        KeyLocation::Value { value: span, .. } => Ok(spliced(text, span, &value.to_string())),
+        KeyLocation::Inline { span, depth } => {
             let inside = put_inline(&text[span.clone()], &Inner { path, depth }, value)?;
             Ok(spliced(text, span, &inside))
         }
-        Place::Missing(gap) if gap.takes_a_line(path) => {
+        KeyLocation::Missing(gap) if gap.takes_a_line(path) => {
             let line = format!("{} = {value}", names::written(&path[gap.base..]));
             Ok(with_line(text, gap.table, gap.base, &line))
         }
-        Place::Missing(_) => {
+        KeyLocation::Missing(_) => {
             let (leaf, section) = path.split_last().ok_or_else(lost)?;
             Ok(with_section(
                 text,
@@ -39,19 +39,19 @@ pub(super) fn put(document: &Document<&str>, path: &[&str], value: &toml_edit::V
 pub(super) fn take(document: &Document<&str>, path: &[&str]) -> Outcome<Option<String>> {
     let text = document.raw();
     match locate(document, path)? {
-        Place::Missing(_) => Ok(None),
-        Place::Value { key, value } => {
+        KeyLocation::Missing(_) => Ok(None),
+        KeyLocation::Value { key, value } => {
             let start = text[..key.start].rfind('\n').map_or(0, |at| at + 1);
             Ok(Some(spliced(text, start..line_end(text, value.end), "")))
         }
-        Place::Inline { span, depth } => {
+        KeyLocation::Inline { span, depth } => {
             let inside = take_inline(&text[span.clone()], &Inner { path, depth })?;
             Ok(inside.map(|inside| spliced(text, span, &inside)))
         }
     }
 }
 
-enum Place<'d> {
+enum KeyLocation<'d> {
     Value {
         key: Range<usize>,
         value: Range<usize>,
@@ -68,35 +68,35 @@ enum Place<'d> {
 struct Gap<'d> {
     table: &'d Table,
     depth: usize,
-    /// How many of them stand in the header above, not in front of each key.
+    /// How many of them are in the header above, not in front of each key.
     base: usize,
 }
 
 impl Gap<'_> {
-    /// Whether the key goes among others that are there; otherwise it needs a header of its own.
+    /// Whether the key goes among others that are there; otherwise it needs its own header.
     fn takes_a_line(&self, path: &[&str]) -> bool {
         let has_header = self.depth == 0 || !self.table.is_implicit();
         self.table.is_dotted() || (has_header && self.depth + 1 == path.len())
     }
 }
 
-fn locate<'d>(document: &'d Document<&str>, path: &[&str]) -> Outcome<Place<'d>> {
+fn locate<'d>(document: &'d Document<&str>, path: &[&str]) -> Outcome<KeyLocation<'d>> {
     let mut table = document.as_table();
     let mut base = 0;
     for (depth, segment) in path.iter().enumerate() {
         let is_last = depth + 1 == path.len();
         match table.get_key_value(segment) {
-            None => return Ok(Place::Missing(Gap { table, depth, base })),
+            None => return Ok(KeyLocation::Missing(Gap { table, depth, base })),
             Some((_, Item::Table(inner))) if !is_last => {
                 base = if inner.is_dotted() { base } else { depth + 1 };
                 table = inner;
             }
             Some((_, Item::Value(toml_edit::Value::InlineTable(inline)))) if !is_last => {
-                return Ok(Place::Inline { span: inline.span().ok_or_else(lost)?, depth: depth + 1 });
+                return Ok(KeyLocation::Inline { span: inline.span().ok_or_else(lost)?, depth: depth + 1 });
             }
             Some((key, Item::Value(value))) if is_last => {
                 let (key, value) = (key.span().ok_or_else(lost)?, value.span().ok_or_else(lost)?);
-                return Ok(Place::Value { key, value });
+                return Ok(KeyLocation::Value { key, value });
             }
             Some(_) => return Err(in_the_way(&path[..=depth], is_last)),
         }

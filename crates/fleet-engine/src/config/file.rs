@@ -8,25 +8,25 @@ use std::path::Path;
 use fleet_core::problem::{Outcome, Problem};
 use toml_edit::{Document, Item, TableLike};
 
-use super::key::{Key, Scope};
+use super::key::{Key, KeyScope};
 use super::messages::{self, of_file};
-use super::names::{self, Named};
+use super::names::{self, NamedKey};
 use super::setting::ConfigFile;
-use super::value::{Mismatch, Value};
+use super::value::{ConfigValue, Mismatch};
 use crate::text_file::{self, Unusable};
 
 /// More than any configuration needs, and little enough to read at each start.
 const LIMIT: u64 = 1024 * 1024;
 
-/// What a file says, in the order in which it stands there.
-pub(super) struct Content {
-    pub(super) entries: Vec<Entry>,
+/// What a file says, in the order of the file.
+pub(super) struct ConfigContent {
+    pub(super) entries: Vec<ConfigEntry>,
     pub(super) problems: Vec<Problem>,
 }
 
-pub(super) struct Entry {
+pub(super) struct ConfigEntry {
     pub(super) name: String,
-    pub(super) value: Value,
+    pub(super) value: ConfigValue,
     pub(super) line: usize,
 }
 
@@ -45,7 +45,7 @@ pub(super) fn read(path: &Path) -> Outcome<Option<String>> {
 /// The document, with the positions of everything in it.
 pub(super) fn document<'t>(path: &Path, text: &'t str) -> Outcome<Document<&'t str>> {
     Document::parse(text).map_err(|error| {
-        let (line, column) = Lines::new(text).position(error.span().map_or(0, |span| span.start));
+        let (line, column) = LineIndex::new(text).position(error.span().map_or(0, |span| span.start));
         messages::bad_toml(error.message()).at(&format_args!("{}:{line}:{column}", path.display()))
     })
 }
@@ -56,32 +56,33 @@ pub(super) fn without_mark(text: &str) -> &str {
 }
 
 /// Everything that the text sets, and everything that is wrong with it.
-pub(super) fn parse(file: &ConfigFile, text: &str) -> Content {
+pub(super) fn parse(file: &ConfigFile, text: &str) -> ConfigContent {
     let text = without_mark(text);
     match document(file.path(), text) {
         Ok(document) => {
-            let mut walk = Walk { file, lines: Lines::new(text), entries: Vec::new(), problems: Vec::new() };
+            let mut walk =
+                ConfigWalk { file, lines: LineIndex::new(text), entries: Vec::new(), problems: Vec::new() };
             walk.table(document.as_table(), &[]);
             walk.content()
         }
-        Err(problem) => Content { entries: Vec::new(), problems: vec![problem] },
+        Err(problem) => ConfigContent { entries: Vec::new(), problems: vec![problem] },
     }
 }
 
-struct Walk<'a> {
+struct ConfigWalk<'a> {
     file: &'a ConfigFile,
-    lines: Lines<'a>,
-    entries: Vec<Entry>,
+    lines: LineIndex<'a>,
+    entries: Vec<ConfigEntry>,
     problems: Vec<(usize, Problem)>,
 }
 
-impl Walk<'_> {
+impl ConfigWalk<'_> {
     /// Tables are walked as they nest; people read them as they stand.
-    fn content(mut self) -> Content {
+    fn content(mut self) -> ConfigContent {
         self.entries.sort_by_key(|entry| entry.line);
         self.problems.sort_by_key(|(line, _)| *line);
         let problems = self.problems.into_iter().map(|(_, problem)| problem).collect();
-        Content { entries: self.entries, problems }
+        ConfigContent { entries: self.entries, problems }
     }
 
     fn table(&mut self, table: &dyn TableLike, path: &[&str]) {
@@ -99,43 +100,43 @@ impl Walk<'_> {
     fn item(&mut self, item: &Item, path: &[&str], line: usize) -> Outcome<()> {
         let inner = item.as_table_like();
         match (names::named(path), inner) {
-            (Named::Key(key), _) => self.entry(key, item, path, line),
-            (Named::Section, Some(table)) => {
+            (NamedKey::Key(key), _) => self.entry(key, item, path, line),
+            (NamedKey::Section, Some(table)) => {
                 self.table(table, path);
                 Ok(())
             }
-            (Named::Section, None) => Err(messages::section(&path.join("."))),
+            (NamedKey::Section, None) => Err(messages::section(&path.join("."))),
             // What is inside is named in full, which makes for a better suggestion than the section alone.
-            (Named::Nothing(_), Some(table)) if !table.is_empty() => {
+            (NamedKey::Nothing(_), Some(table)) if !table.is_empty() => {
                 self.table(table, path);
                 Ok(())
             }
-            (Named::Nothing(problem), _) => Err(problem),
+            (NamedKey::Nothing(problem), _) => Err(problem),
         }
     }
 
     fn entry(&mut self, key: &Key, item: &Item, path: &[&str], line: usize) -> Outcome<()> {
         let name = path.join(".");
-        if key.scope == Scope::UserOnly && matches!(self.file, ConfigFile::Project(_)) {
+        if key.scope == KeyScope::UserOnly && matches!(self.file, ConfigFile::Project(_)) {
             return Err(messages::user_only(&name));
         }
         let value = match item {
-            Item::Value(value) => Value::from_toml(key.kind, value),
+            Item::Value(value) => ConfigValue::from_toml(key.kind, value),
             _ => Err(Mismatch::new(key.kind, "a section")),
         };
         let value = value.map_err(|mismatch| messages::mismatch(&name, &mismatch))?;
-        self.entries.push(Entry { name, value, line });
+        self.entries.push(ConfigEntry { name, value, line });
         Ok(())
     }
 }
 
 /// Where the lines of a text begin, so that a position is found without reading the text again.
-pub(crate) struct Lines<'t> {
+pub(crate) struct LineIndex<'t> {
     text: &'t str,
     starts: Vec<usize>,
 }
 
-impl<'t> Lines<'t> {
+impl<'t> LineIndex<'t> {
     pub(crate) fn new(text: &'t str) -> Self {
         let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
         Self { text, starts }

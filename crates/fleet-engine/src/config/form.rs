@@ -1,7 +1,7 @@
 //! What a text has to look like, and how messages call it.
 
 use fleet_core::run::Reason;
-use fleet_core::task::ModelName;
+use fleet_core::task::{BranchName, ModelName};
 use fleet_core::text::is_unprintable;
 
 use super::names::is_agent_name;
@@ -9,12 +9,14 @@ use crate::environment::is_variable_name;
 
 /// What a string, or an item of a list, has to look like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum TextForm {
     Plain,
     AgentName,
     /// May hold a password, and is therefore secret.
     StoreAddress,
     Command,
+    /// What names of branches begin with.
+    BranchPrefix,
     /// A path inside of a checkout, perhaps with wildcards.
     InnerPath,
     VariablePattern,
@@ -29,22 +31,24 @@ pub(super) enum Form {
     Folder,
     Argument,
     MultiLine,
+    ReleaseAddress,
     /// Checked as a regular expression only where it is used.
     Pattern,
     ErrorPattern,
 }
 
 /// What one is called, what several are called, and which texts fit.
-type Row = (&'static str, &'static str, fn(&str) -> bool);
+type FormRow = (&'static str, &'static str, fn(&str) -> bool);
 
-impl Form {
+impl TextForm {
     #[rustfmt::skip]
-    fn row(self) -> Row {
+    fn row(self) -> FormRow {
         match self {
             Self::Plain => ("one line of text", "strings", is_plain),
             Self::AgentName => ("the name of an agent", "names of agents", is_agent_name),
             Self::StoreAddress => ("`sqlite`, `sqlite:PATH` or `postgres://…`", "addresses", is_store_address),
             Self::Command => ("a command of one line", "commands of one line each", is_command),
+            Self::BranchPrefix => ("the beginning of a branch name, such as `agents/`", "beginnings of branch names", is_branch_prefix),
             Self::InnerPath => ("a path inside of the repository", "paths inside of the repository", is_inner_path),
             Self::VariablePattern => ("the name of a variable", "names of variables, such as `AWS_PROFILE` or `AWS_*`", is_variable_pattern),
             Self::VariableValue => ("text in quotes", "texts", can_be_passed),
@@ -57,6 +61,7 @@ impl Form {
             Self::Folder => ("a path that begins with `/` or `~/`", "folders, each by a path that begins with `/` or `~/`", is_folder),
             Self::Argument => ("an argument", "arguments", can_be_passed),
             Self::MultiLine => ("some text", "texts", is_multi_line),
+            Self::ReleaseAddress => ("an address that begins with `https://` or `http://`, or `none`", "addresses", is_release_address),
             Self::Pattern => ("a regular expression", "regular expressions", is_plain),
             Self::ErrorPattern => ("a reason, `=` and a regular expression", "patterns, such as `rate_limited=429|slow down`", |text| error_pattern(text).is_some()),
         }
@@ -99,9 +104,17 @@ fn is_multi_line(text: &str) -> bool {
     !text.trim().is_empty() && can_be_passed(text)
 }
 
+fn is_release_address(text: &str) -> bool {
+    text == "none" || ["https://", "http://"].iter().any(|scheme| text.starts_with(scheme)) && is_plain(text)
+}
+
 /// The operating system passes everything else on.
 fn can_be_passed(text: &str) -> bool {
     !text.contains('\0')
+}
+
+fn is_branch_prefix(text: &str) -> bool {
+    format!("{text}x").parse::<BranchName>().is_ok()
 }
 
 /// What people are shown is what runs, so nothing in it may hide.

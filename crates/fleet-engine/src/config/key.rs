@@ -7,8 +7,8 @@ use fleet_core::limits::Limit;
 use fleet_core::size::Size;
 use fleet_core::time::Span;
 
-use super::form::Form;
-use super::value::Value;
+use super::form::TextForm;
+use super::value::ConfigValue;
 
 /// The word for a quantity without a bound.
 pub(super) const NONE: &str = "none";
@@ -16,17 +16,17 @@ pub(super) const NONE: &str = "none";
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Key {
     pub(super) name: &'static str,
-    pub(super) kind: Kind,
+    pub(super) kind: KeyKind,
     /// The value when no layer sets it, as a user would type it.
     pub(super) default: Option<&'static str>,
     /// One line for the template and the documentation.
     pub(super) doc: &'static str,
-    pub(super) scope: Scope,
+    pub(super) scope: KeyScope,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    Text(Form),
+pub(super) enum KeyKind {
+    Text(TextForm),
     OneOf(&'static [&'static str]),
     /// A whole number in this range, both ends included.
     Integer {
@@ -35,17 +35,17 @@ pub(super) enum Kind {
     },
     /// A text such as `90s` or `64MB`, both ends included.
     Quantity {
-        unit: Unit,
+        unit: ValueUnit,
         min: u64,
         max: u64,
         or_none: bool,
     },
     Boolean,
-    List(Form),
+    List(TextForm),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unit {
+pub(super) enum ValueUnit {
     Milliseconds,
     Bytes,
     MicroDollars,
@@ -53,7 +53,7 @@ pub(super) enum Unit {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Scope {
+pub(super) enum KeyScope {
     Anywhere,
     /// Every layer but the project's file: a repository must not decide this for its users.
     UserOnly,
@@ -66,7 +66,7 @@ pub(super) enum Scope {
     Lowering(&'static str),
 }
 
-impl Unit {
+impl ValueUnit {
     fn parse(self, text: &str) -> Option<u64> {
         match self {
             Self::Milliseconds => text.parse::<Span>().ok()?.0.as_millis().try_into().ok(),
@@ -83,7 +83,7 @@ impl Unit {
     }
 }
 
-impl Kind {
+impl KeyKind {
     pub(super) const fn or_none(self) -> Self {
         match self {
             Self::Quantity { unit, min, max, .. } => Self::Quantity { unit, min, max, or_none: true },
@@ -106,32 +106,32 @@ impl Kind {
     /// Whether a text is a duration that only a guess gives a unit: seconds for us, minutes for the user who typed it.
     pub(super) fn lacks_unit(self, text: &str) -> bool {
         let is_number = text.trim().parse::<u64>().is_ok_and(|number| number > 0);
-        is_number && matches!(self, Self::Quantity { unit: Unit::Milliseconds, .. })
+        is_number && matches!(self, Self::Quantity { unit: ValueUnit::Milliseconds, .. })
     }
 
     /// Whether a number without quotes means the same as one in quotes.
     pub(super) const fn takes_numbers(self) -> bool {
-        matches!(self, Self::Quantity { unit: Unit::MicroDollars | Unit::Tokens, .. })
+        matches!(self, Self::Quantity { unit: ValueUnit::MicroDollars | ValueUnit::Tokens, .. })
     }
 
     /// The number of a value. `none`, and what is not a number, have none.
-    pub(super) fn number(self, value: &Value) -> Option<u64> {
+    pub(super) fn number(self, value: &ConfigValue) -> Option<u64> {
         match (self, value) {
-            (_, Value::Integer(number)) => u64::try_from(*number).ok(),
-            (Self::Quantity { unit, .. }, Value::String(text)) => unit.parse(text),
+            (_, ConfigValue::Integer(number)) => u64::try_from(*number).ok(),
+            (Self::Quantity { unit, .. }, ConfigValue::String(text)) => unit.parse(text),
             _ => None,
         }
     }
 
     /// Whether one value allows more than another. Without a number there is no bound.
-    pub(super) fn allows_more(self, value: &Value, than: &Value) -> bool {
+    pub(super) fn allows_more(self, value: &ConfigValue, than: &ConfigValue) -> bool {
         let bound = |value| self.number(value).unwrap_or(u64::MAX);
         bound(value) > bound(than)
     }
 }
 
 /// What is expected, in the words of a message.
-impl fmt::Display for Kind {
+impl fmt::Display for KeyKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(form) => f.write_str(form.singular()),
@@ -141,11 +141,11 @@ impl fmt::Display for Kind {
             Self::List(form) => write!(f, "a list of {}", form.plural()),
             Self::Quantity { unit, min, max, or_none } => {
                 match unit {
-                    Unit::Milliseconds => {
+                    ValueUnit::Milliseconds => {
                         let max = Span(Duration::from_millis(*max));
                         write!(f, "a duration such as `90s` or `1h30m`, up to `{max}`")?;
                     }
-                    Unit::Bytes => {
+                    ValueUnit::Bytes => {
                         write!(
                             f,
                             "a size such as `500kB` or `64MB`, from `{}` to `{}`",
@@ -153,8 +153,8 @@ impl fmt::Display for Kind {
                             Size(*max)
                         )?;
                     }
-                    Unit::MicroDollars => f.write_str("dollars such as `20` or `2.50`")?,
-                    Unit::Tokens => f.write_str("a number of tokens such as `500k` or `20M`")?,
+                    ValueUnit::MicroDollars => f.write_str("dollars such as `20` or `2.50`")?,
+                    ValueUnit::Tokens => f.write_str("a number of tokens such as `500k` or `20M`")?,
                 }
                 f.write_str(if *or_none { ", or `none`" } else { "" })
             }

@@ -12,30 +12,32 @@ use fleet_agents::Trust;
 use fleet_core::problem::Outcome;
 use fleet_core::run::Reason;
 
-use super::form::Form::{
-    AgentName, Alias, Argument, Command, ErrorPattern, Folder, InnerPath, Model, ModelPattern, MultiLine,
-    Path, Pattern, Plain, Program, StoreAddress, VariablePattern, VariableValue, Word,
+use super::form::TextForm::{
+    AgentName, Alias, Argument, BranchPrefix, Command, ErrorPattern, Folder, InnerPath, Model, ModelPattern,
+    MultiLine, Path, Pattern, Plain, Program, ReleaseAddress, StoreAddress, VariablePattern, VariableValue,
+    Word,
 };
-use super::key::Kind::{self, Boolean, Integer, List, OneOf, Text};
-use super::key::Scope::{Anywhere, Consented, Lowering, Raising, UserOnly};
-use super::key::{Key, Unit};
-use super::read::{Settings, read};
+use super::key::KeyKind::{self, Boolean, Integer, List, OneOf, Text};
+use super::key::KeyScope::{Anywhere, Consented, Lowering, Raising, UserOnly};
+use super::key::{Key, ValueUnit};
+use super::read::{SettingsByKey, read};
 use super::secret::Secret;
 
 const HOUR: u64 = 3_600;
 const DAY: u64 = 24 * HOUR;
 
-const CAP: Kind = Integer { min: 0, max: 10_000 };
-const PORT: Kind = Integer { min: 1_024, max: 65_535 };
-const DOLLARS: Kind = Kind::Quantity { unit: Unit::MicroDollars, min: 1, max: u64::MAX, or_none: false };
-const TOKENS: Kind = Kind::Quantity { unit: Unit::Tokens, min: 1, max: u64::MAX, or_none: false };
+const CAP: KeyKind = Integer { min: 0, max: 10_000 };
+const PORT: KeyKind = Integer { min: 1_024, max: 65_535 };
+const DOLLARS: KeyKind =
+    KeyKind::Quantity { unit: ValueUnit::MicroDollars, min: 1, max: u64::MAX, or_none: false };
+const TOKENS: KeyKind = KeyKind::Quantity { unit: ValueUnit::Tokens, min: 1, max: u64::MAX, or_none: false };
 
-const fn up_to(seconds: u64) -> Kind {
-    Kind::Quantity { unit: Unit::Milliseconds, min: 1, max: seconds * 1_000, or_none: false }
+const fn up_to(seconds: u64) -> KeyKind {
+    KeyKind::Quantity { unit: ValueUnit::Milliseconds, min: 1, max: seconds * 1_000, or_none: false }
 }
 
-const fn bytes(min: u64, max: u64) -> Kind {
-    Kind::Quantity { unit: Unit::Bytes, min, max, or_none: false }
+const fn bytes(min: u64, max: u64) -> KeyKind {
+    KeyKind::Quantity { unit: ValueUnit::Bytes, min, max, or_none: false }
 }
 
 macro_rules! default_of {
@@ -67,7 +69,7 @@ macro_rules! section {
                 scope: $scope,
             }),+];
 
-            fn read(settings: &Settings, agent: &str) -> Outcome<Self> {
+            fn read(settings: &SettingsByKey, agent: &str) -> Outcome<Self> {
                 Ok(Self { $($field: read(settings, &$name.replacen('*', agent, 1), $kind)?,)+ })
             }
         }
@@ -87,7 +89,7 @@ macro_rules! sections {
         }
 
         impl Sections {
-            pub(super) fn read(settings: &Settings) -> Outcome<Self> {
+            pub(super) fn read(settings: &SettingsByKey) -> Outcome<Self> {
                 Ok(Self { $($field: $section::read(settings, "")?,)+ agents: agents(settings)? })
             }
         }
@@ -134,6 +136,8 @@ sections! {
         "tasks.priority" priority: u8 = "3", Integer { min: 1, max: 5 }, Anywhere;
         /// How often a task is retried after its first run failed.
         "tasks.retries" retries: u32 = "2", Integer { min: 0, max: 20 }, Raising;
+        /// What the branch names begin with that `fleet fanout` makes from a prompt, such as `agents/`.
+        "tasks.branch_prefix" branch_prefix: String = "", Text(BranchPrefix), Anywhere;
         /// Maximum number of tasks in a list.
         "tasks.list_limit" list_limit: u32 = "50", Integer { min: 1, max: 10_000 }, Anywhere;
     }
@@ -178,10 +182,14 @@ sections! {
         "workspaces.copy" copy: Vec<String> = "", List(InnerPath), Consented;
         /// Commands that `sh -c` runs in each new workspace; those of a project run only after `fleet trust`.
         "workspaces.setup" setup: Vec<String> = "", List(Command), Consented;
+        /// Commands that must succeed on the work of a task before it is done, unless its stage has its own checks.
+        "workspaces.checks" checks: Vec<String> = "", List(Command), Consented;
         /// Your variables that set-up commands and checks may see, by name or as `PREFIX_*`.
         "workspaces.pass_env" pass_env: Vec<String> = "", List(VariablePattern), UserOnly;
         /// How long the commands of `workspaces.setup` may take together.
         "workspaces.setup_time" setup_time: Duration = "10m", up_to(DAY), Raising;
+        /// How long `git submodule update` may take in a new workspace.
+        "workspaces.submodule_time" submodule_time: Duration = "30m", up_to(2 * HOUR), Raising;
         /// How long the checks of a run may take together.
         "workspaces.check_time" check_time: Duration = "10m", up_to(DAY), Raising;
         /// How often the work of a run is saved while it runs, or `none` for only at its end.
@@ -210,6 +218,12 @@ sections! {
         "budget.run_usd" run_micro_usd: u64 = "1.00", DOLLARS, UserOnly;
         /// At what percentage of a budget or limit to warn.
         "budget.warn_percent" warn_percent: u8 = "80", Integer { min: 1, max: 100 }, UserOnly;
+    }
+
+    /// Where newer versions are.
+    updates: Updates {
+        /// Where `fleet update` looks for the newest release: a JSON document with its version; `none` for nowhere.
+        "update.url" url: String = "none", Text(ReleaseAddress), UserOnly;
     }
 
     /// What is done when a provider asks to slow down; see [`super::Config::rate_limits`].
@@ -331,7 +345,7 @@ section! {
 }
 
 /// The settings of every agent about which anything is set.
-fn agents(settings: &Settings) -> Outcome<BTreeMap<String, AgentSettings>> {
+fn agents(settings: &SettingsByKey) -> Outcome<BTreeMap<String, AgentSettings>> {
     let names = settings.keys().filter_map(|name| name.strip_prefix("agents.")?.split_once('.'));
     let mut agents = BTreeMap::new();
     for (agent, _) in names {

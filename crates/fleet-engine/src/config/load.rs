@@ -11,13 +11,13 @@ use fleet_api::verbs::config_validate::Answer as Report;
 use fleet_core::problem::{Code, Outcome, Problem};
 
 use super::earlier;
-use super::file::{self, Content, Entry};
-use super::key::{Key, Kind, Scope};
+use super::file::{self, ConfigContent, ConfigEntry};
+use super::key::{Key, KeyKind, KeyScope};
 use super::names::{self, Variable};
-use super::read::Settings;
+use super::read::SettingsByKey;
 use super::resolved::Config;
 use super::setting::{ConfigFile, Origin, Setting};
-use super::value::Value;
+use super::value::ConfigValue;
 use super::{keys, messages};
 use crate::environment::{Environment, PREFIX};
 
@@ -53,9 +53,9 @@ impl Config {
 
 #[derive(Default)]
 struct Layers {
-    settings: Settings,
+    settings: SettingsByKey,
     /// What the layers below the project's file say about its keys.
-    overridden: BTreeMap<String, Value>,
+    overridden: BTreeMap<String, ConfigValue>,
     problems: Vec<Problem>,
     warnings: Vec<String>,
     files: Vec<PathBuf>,
@@ -93,7 +93,7 @@ impl Layers {
         let content = match file::read(file.path()).transpose() {
             None => return,
             Some(Ok(text)) => file::parse(file, &text),
-            Some(Err(problem)) => Content { entries: Vec::new(), problems: vec![problem] },
+            Some(Err(problem)) => ConfigContent { entries: Vec::new(), problems: vec![problem] },
         };
         self.files.push(file.path().to_owned());
         self.problems.extend(content.problems);
@@ -112,16 +112,16 @@ impl Layers {
 
     /// What a project wants to allow beyond what the user does. It stays as it is, and is no reason to stop: the same
     /// file is right for a user who allows more.
-    fn refused_to(&self, entry: &Entry, origin: &Origin) -> Option<String> {
+    fn refused_to(&self, entry: &ConfigEntry, origin: &Origin) -> Option<String> {
         let Origin::Project { .. } = origin else { return None };
         let key = names::find(&entry.name).ok()?;
-        let (Scope::Lowering(usual), Kind::OneOf(words)) = (key.scope, key.kind) else { return None };
+        let (KeyScope::Lowering(usual), KeyKind::OneOf(words)) = (key.scope, key.kind) else { return None };
         let now = match self.settings.get(&entry.name).map(|setting| &setting.value) {
-            Some(Value::String(word)) => word.as_str(),
+            Some(ConfigValue::String(word)) => word.as_str(),
             _ => usual,
         };
         let place = |word: &str| words.iter().position(|known| *known == word);
-        let raises = matches!(&entry.value, Value::String(wanted) if place(wanted) > place(now));
+        let raises = matches!(&entry.value, ConfigValue::String(wanted) if place(wanted) > place(now));
         raises.then(|| format!("{origin}: a project can only lower `{}`, which stays `{now}`", entry.name))
     }
 
@@ -175,21 +175,21 @@ impl Layers {
     }
 
     fn text(&mut self, key: &Key, name: String, text: &str, origin: Origin) {
-        match Value::of(key, &name, text) {
+        match ConfigValue::of(key, &name, text) {
             Ok(value) => self.put(name, value, origin),
             Err(problem) => self.problems.push(problem.at(&origin)),
         }
     }
 
-    fn put(&mut self, key: String, value: Value, origin: Origin) {
+    fn put(&mut self, key: String, value: ConfigValue, origin: Origin) {
         self.settings.insert(key.clone(), Setting { key, value, origin });
     }
 }
 
 /// At least one block of ports has to fit.
-fn ports_problem(settings: &Settings) -> Option<Problem> {
+fn ports_problem(settings: &SettingsByKey) -> Option<Problem> {
     let number = |name| match settings.get(name).map(|setting| &setting.value) {
-        Some(Value::Integer(number)) => Some(*number),
+        Some(ConfigValue::Integer(number)) => Some(*number),
         _ => None,
     };
     let (first, last, block) = (number("ports.first")?, number("ports.last")?, number("ports.block")?);

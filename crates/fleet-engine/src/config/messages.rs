@@ -6,8 +6,8 @@ use std::fmt;
 
 use fleet_core::problem::{Code, Problem};
 
-use super::form::Form;
-use super::key::Kind;
+use super::form::TextForm;
+use super::key::KeyKind;
 use super::value::Mismatch;
 use super::{names, secret, suggest};
 
@@ -67,7 +67,7 @@ pub(super) fn reserved_variable(name: &str) -> Problem {
 
 pub(super) fn mismatch(name: &str, mismatch: &Mismatch) -> Problem {
     let problem = Problem::new(Code::ConfigInvalid, format!("{} {mismatch}", quoted(name)));
-    if mismatch.kind == Kind::Text(Form::AgentName) { problem.hint(AGENT_NAME) } else { problem }
+    if mismatch.kind == KeyKind::Text(TextForm::AgentName) { problem.hint(AGENT_NAME) } else { problem }
 }
 
 pub(super) fn user_only(name: &str) -> Problem {
@@ -85,7 +85,7 @@ pub(super) fn bad_toml(message: &str) -> Problem {
     Problem::new(Code::ConfigInvalid, format!("not valid TOML: {}", message.join(", ")))
 }
 
-/// Something stands in the file where a key has to go.
+/// Something is in the file where a key has to go.
 pub(super) fn obstacle(sentence: String) -> Problem {
     Problem::new(Code::ConfigInvalid, sentence).hint("`fleet config edit` opens the file")
 }

@@ -28,7 +28,7 @@ mod tests;
 mod value;
 mod write;
 
-pub(crate) use file::Lines;
+pub(crate) use file::LineIndex;
 pub use keys::{
     AgentSettings, CapSettings, Color, General, Ports, RateLimitSettings, RunLimits, Runner, Spending,
 };
@@ -39,6 +39,7 @@ pub use resolved::{AgentVariables, Config};
 pub use secret::Secret;
 pub use setting::{ConfigFile, Origin, Setting};
 pub use suggest::{did_you_mean, nearest};
-pub use template::template;
-pub use value::Value;
-pub use write::{replace, set, text, unset};
+pub use template::{ProjectLine, project_template, template};
+pub use value::ConfigValue;
+pub(crate) use write::check_text;
+pub use write::{check_plain, replace, set, text, unset};

@@ -37,14 +37,14 @@ pub(super) fn is_agent_name(text: &str) -> bool {
     text.parse::<AgentName>().is_ok()
 }
 
-pub(super) enum Named {
+pub(super) enum NamedKey {
     Key(&'static Key),
     Section,
     Nothing(Problem),
 }
 
 /// Finds what the segments name. They come apart, because a quoted segment of a file may itself hold a dot.
-pub(super) fn named(segments: &[&str]) -> Named {
+pub(super) fn named(segments: &[&str]) -> NamedKey {
     for key in keys::all() {
         let parts = || key.name.split('.');
         let fits = parts().zip(segments).all(|(part, segment)| part == "*" || part == *segment);
@@ -53,26 +53,26 @@ pub(super) fn named(segments: &[&str]) -> Named {
             continue;
         }
         if segments.len() < length {
-            return Named::Section;
+            return NamedKey::Section;
         }
         let mut wild = parts().zip(segments).filter(|(part, _)| *part == "*").map(|(_, segment)| *segment);
         return match (wild.next(), wild.next()) {
-            (Some(agent), _) if !is_agent_name(agent) => Named::Nothing(messages::agent_name(agent)),
-            (_, Some(name)) if !is_variable_name(name) => Named::Nothing(messages::variable_name(name)),
-            (_, Some(name)) if is_reserved(name) => Named::Nothing(messages::reserved_variable(name)),
-            _ => Named::Key(key),
+            (Some(agent), _) if !is_agent_name(agent) => NamedKey::Nothing(messages::agent_name(agent)),
+            (_, Some(name)) if !is_variable_name(name) => NamedKey::Nothing(messages::variable_name(name)),
+            (_, Some(name)) if is_reserved(name) => NamedKey::Nothing(messages::reserved_variable(name)),
+            _ => NamedKey::Key(key),
         };
     }
-    Named::Nothing(messages::unknown_key(segments))
+    NamedKey::Nothing(messages::unknown_key(segments))
 }
 
 /// The key of that dotted name, as a person writes it.
 pub(super) fn find(name: &str) -> Result<&'static Key, Problem> {
     let segments: Vec<&str> = name.split('.').collect();
     match named(&segments) {
-        Named::Key(key) => Ok(key),
-        Named::Section => Err(messages::section(name)),
-        Named::Nothing(problem) => Err(problem),
+        NamedKey::Key(key) => Ok(key),
+        NamedKey::Section => Err(messages::section(name)),
+        NamedKey::Nothing(problem) => Err(problem),
     }
 }
 
@@ -116,7 +116,7 @@ fn set_by(key: &Key, suffix: &str) -> Option<String> {
     is_agent_name(&agent).then(|| format!("{head}.{agent}.{tail}"))
 }
 
-/// The names that the user may have meant; wildcards are filled with what stands in their places.
+/// The names that the user may have meant; wildcards are filled with what is in their places.
 pub(super) fn likely(given: &str) -> impl Iterator<Item = String> {
     let segment = |place| given.split('.').nth(place);
     let agent = segment(1).map(str::to_ascii_lowercase).filter(|agent| is_agent_name(agent));
@@ -136,7 +136,7 @@ fn likely_variable(key: &Key, given: &str) -> String {
     upper(&key.name_for(agent.as_deref().unwrap_or(PLACEHOLDER), PLACEHOLDER))
 }
 
-/// The segments as they stand in a file.
+/// The segments as they are in a file.
 pub(super) fn written(segments: &[&str]) -> String {
     let parts: Vec<String> = segments.iter().map(|part| toml_edit::Key::new(*part).to_string()).collect();
     parts.join(".")

@@ -11,29 +11,29 @@ use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::run::Reason;
 
 use super::form;
-use super::key::{Kind, NONE};
+use super::key::{KeyKind, NONE};
 use super::keys::Color;
 use super::secret::Secret;
 use super::setting::Setting;
-use super::value::Value;
+use super::value::ConfigValue;
 
-pub(super) type Settings = BTreeMap<String, Setting>;
+pub(super) type SettingsByKey = BTreeMap<String, Setting>;
 
-pub(super) fn read<T: FromSetting>(settings: &Settings, name: &str, kind: Kind) -> Outcome<T> {
+pub(super) fn read<T: FromSetting>(settings: &SettingsByKey, name: &str, kind: KeyKind) -> Outcome<T> {
     T::read(settings, name, kind)
         .ok_or_else(|| Problem::new(Code::Internal, format!("the setting `{name}` is not what its key says")))
 }
 
 /// A type of a field of [`super::keys`].
 pub(super) trait FromSetting: Sized {
-    fn from_value(kind: Kind, value: &Value) -> Option<Self>;
+    fn from_value(kind: KeyKind, value: &ConfigValue) -> Option<Self>;
 
     /// What a key is that is not set and has no default.
     fn unset() -> Option<Self> {
         None
     }
 
-    fn read(settings: &Settings, name: &str, kind: Kind) -> Option<Self> {
+    fn read(settings: &SettingsByKey, name: &str, kind: KeyKind) -> Option<Self> {
         match settings.get(name) {
             Some(setting) => Self::from_value(kind, &setting.value),
             None => Self::unset(),
@@ -44,7 +44,7 @@ pub(super) trait FromSetting: Sized {
 macro_rules! numbers {
     ($($type:ty)+) => {
         $(impl FromSetting for $type {
-            fn from_value(kind: Kind, value: &Value) -> Option<Self> {
+            fn from_value(kind: KeyKind, value: &ConfigValue) -> Option<Self> {
                 kind.number(value)?.try_into().ok()
             }
         })+
@@ -54,9 +54,9 @@ macro_rules! numbers {
 numbers!(u8 u16 u32 u64 usize);
 
 impl FromSetting for Duration {
-    fn from_value(kind: Kind, value: &Value) -> Option<Self> {
+    fn from_value(kind: KeyKind, value: &ConfigValue) -> Option<Self> {
         let number = kind.number(value)?;
-        Some(if let Kind::Integer { .. } = kind {
+        Some(if let KeyKind::Integer { .. } = kind {
             Self::from_secs(number)
         } else {
             Self::from_millis(number)
@@ -65,25 +65,25 @@ impl FromSetting for Duration {
 }
 
 impl FromSetting for bool {
-    fn from_value(_: Kind, value: &Value) -> Option<Self> {
-        if let Value::Boolean(truth) = value { Some(*truth) } else { None }
+    fn from_value(_: KeyKind, value: &ConfigValue) -> Option<Self> {
+        if let ConfigValue::Boolean(truth) = value { Some(*truth) } else { None }
     }
 }
 
 impl FromSetting for String {
-    fn from_value(_: Kind, value: &Value) -> Option<Self> {
-        if let Value::String(text) = value { Some(text.clone()) } else { None }
+    fn from_value(_: KeyKind, value: &ConfigValue) -> Option<Self> {
+        if let ConfigValue::String(text) = value { Some(text.clone()) } else { None }
     }
 }
 
 impl FromSetting for Secret {
-    fn from_value(_: Kind, value: &Value) -> Option<Self> {
-        if let Value::Secret(secret) = value { Some(secret.clone()) } else { None }
+    fn from_value(_: KeyKind, value: &ConfigValue) -> Option<Self> {
+        if let ConfigValue::Secret(secret) = value { Some(secret.clone()) } else { None }
     }
 }
 
 impl FromSetting for Color {
-    fn from_value(_: Kind, value: &Value) -> Option<Self> {
+    fn from_value(_: KeyKind, value: &ConfigValue) -> Option<Self> {
         match value.to_string().as_str() {
             "auto" => Some(Self::Auto),
             "always" => Some(Self::Always),
@@ -94,15 +94,15 @@ impl FromSetting for Color {
 }
 
 impl FromSetting for Trust {
-    fn from_value(_: Kind, value: &Value) -> Option<Self> {
+    fn from_value(_: KeyKind, value: &ConfigValue) -> Option<Self> {
         Self::parse(&value.to_string())
     }
 }
 
 impl<T: FromSetting> FromSetting for Option<T> {
-    fn from_value(kind: Kind, value: &Value) -> Option<Self> {
+    fn from_value(kind: KeyKind, value: &ConfigValue) -> Option<Self> {
         match (kind, value) {
-            (Kind::Quantity { .. }, Value::String(text)) if text == NONE => Some(None),
+            (KeyKind::Quantity { .. }, ConfigValue::String(text)) if text == NONE => Some(None),
             _ => T::from_value(kind, value).map(Some),
         }
     }
@@ -113,12 +113,12 @@ impl<T: FromSetting> FromSetting for Option<T> {
 }
 
 /// A list, each of whose items is parsed.
-fn items<T, C: FromIterator<T>>(value: &Value, parse: impl Fn(&str) -> Option<T>) -> Option<C> {
-    if let Value::List(items) = value { items.iter().map(|item| parse(item)).collect() } else { None }
+fn items<T, C: FromIterator<T>>(value: &ConfigValue, parse: impl Fn(&str) -> Option<T>) -> Option<C> {
+    if let ConfigValue::List(items) = value { items.iter().map(|item| parse(item)).collect() } else { None }
 }
 
 impl FromSetting for Vec<String> {
-    fn from_value(_: Kind, value: &Value) -> Option<Self> {
+    fn from_value(_: KeyKind, value: &ConfigValue) -> Option<Self> {
         items(value, |item| Some(item.to_owned()))
     }
 
@@ -128,7 +128,7 @@ impl FromSetting for Vec<String> {
 }
 
 impl FromSetting for Vec<(Reason, String)> {
-    fn from_value(_: Kind, value: &Value) -> Option<Self> {
+    fn from_value(_: KeyKind, value: &ConfigValue) -> Option<Self> {
         items(value, |item| form::error_pattern(item).map(|(reason, pattern)| (reason, pattern.to_owned())))
     }
 
@@ -138,7 +138,7 @@ impl FromSetting for Vec<(Reason, String)> {
 }
 
 impl FromSetting for BTreeMap<String, String> {
-    fn from_value(_: Kind, value: &Value) -> Option<Self> {
+    fn from_value(_: KeyKind, value: &ConfigValue) -> Option<Self> {
         items(value, |item| form::alias(item).map(|(short, model)| (short.to_owned(), model.to_owned())))
     }
 
@@ -149,11 +149,11 @@ impl FromSetting for BTreeMap<String, String> {
 
 /// All keys whose name begins alike, by what comes after it.
 impl FromSetting for BTreeMap<String, Secret> {
-    fn from_value(_: Kind, _: &Value) -> Option<Self> {
+    fn from_value(_: KeyKind, _: &ConfigValue) -> Option<Self> {
         None
     }
 
-    fn read(settings: &Settings, name: &str, kind: Kind) -> Option<Self> {
+    fn read(settings: &SettingsByKey, name: &str, kind: KeyKind) -> Option<Self> {
         let start = name.strip_suffix('*')?;
         let inside = settings.iter().filter_map(|(key, setting)| Some((key.strip_prefix(start)?, setting)));
         inside

@@ -7,19 +7,19 @@ use fleet_core::problem::Outcome;
 use fleet_core::run::Reason;
 use fleet_core::schedule::Caps;
 
-use super::key::{Key, Scope};
+use super::key::{Key, KeyScope};
 use super::keys::{self, AgentSettings, Sections};
 use super::names;
-use super::read::Settings;
+use super::read::SettingsByKey;
 use super::secret::Secret;
 use super::setting::{Origin, Setting};
-use super::value::Value;
+use super::value::ConfigValue;
 
 #[derive(Debug, Clone)]
 pub struct Config {
-    settings: Settings,
+    settings: SettingsByKey,
     /// What the user says about keys that the project's file sets, by key.
-    overridden: BTreeMap<String, Value>,
+    overridden: BTreeMap<String, ConfigValue>,
     pub(super) sections: Sections,
 }
 
@@ -32,17 +32,20 @@ pub struct AgentVariables {
 }
 
 impl Config {
-    pub(super) fn resolve(settings: Settings, overridden: BTreeMap<String, Value>) -> Outcome<Self> {
+    pub(super) fn resolve(
+        settings: SettingsByKey,
+        overridden: BTreeMap<String, ConfigValue>,
+    ) -> Outcome<Self> {
         let sections = Sections::read(&settings)?;
         Ok(Self { settings, overridden, sections })
     }
 
-    /// What this key is set to; [`Value::Unset`] when nothing set it and it has no default.
+    /// What this key is set to; [`ConfigValue::Unset`] when nothing set it and it has no default.
     pub fn get(&self, name: &str) -> Outcome<Setting> {
         names::find(name)?;
         Ok(self.settings.get(name).cloned().unwrap_or_else(|| Setting {
             key: name.to_owned(),
-            value: Value::Unset,
+            value: ConfigValue::Unset,
             origin: Origin::Default,
         }))
     }
@@ -67,11 +70,11 @@ impl Config {
     }
 
     fn needs_consent(&self, key: &Key, setting: &Setting) -> bool {
-        let own = self.overridden.get(&setting.key).unwrap_or(&Value::Unset);
+        let own = self.overridden.get(&setting.key).unwrap_or(&ConfigValue::Unset);
         let asks = match key.scope {
-            Scope::Consented => setting.value != *own && setting.value != Value::List(Vec::new()),
-            Scope::Raising => key.kind.allows_more(&setting.value, own),
-            Scope::Anywhere | Scope::UserOnly | Scope::Lowering(_) => false,
+            KeyScope::Consented => setting.value != *own && setting.value != ConfigValue::List(Vec::new()),
+            KeyScope::Raising => key.kind.allows_more(&setting.value, own),
+            KeyScope::Anywhere | KeyScope::UserOnly | KeyScope::Lowering(_) => false,
         };
         asks && matches!(setting.origin, Origin::Project { .. })
     }

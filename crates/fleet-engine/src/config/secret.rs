@@ -13,12 +13,12 @@ const MASK: &str = "***";
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret {
     text: String,
-    part: Part,
+    part: HiddenPart,
 }
 
 /// What of a text is hidden.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum HiddenPart {
     /// The passwords of an address.
     Passwords,
     /// Everything, its length included.
@@ -27,12 +27,12 @@ enum Part {
 
 impl Secret {
     pub fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), part: Part::Passwords }
+        Self { text: text.into(), part: HiddenPart::Passwords }
     }
 
     /// Wraps a text of which nothing is ever shown.
     pub fn whole(text: impl Into<String>) -> Self {
-        Self { text: text.into(), part: Part::Whole }
+        Self { text: text.into(), part: HiddenPart::Whole }
     }
 
     /// The whole text, passwords included.
@@ -44,8 +44,8 @@ impl Secret {
 impl fmt::Display for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.part {
-            Part::Passwords => f.write_str(&redact(&self.text)),
-            Part::Whole => f.write_str(MASK),
+            HiddenPart::Passwords => f.write_str(&redact(&self.text)),
+            HiddenPart::Whole => f.write_str(MASK),
         }
     }
 }

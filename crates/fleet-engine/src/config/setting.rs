@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 pub use fleet_api::views::OriginView as Origin;
 use fleet_api::views::SettingView;
 
-use super::value::Value;
+use super::value::ConfigValue;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting {
     /// The name, with its wildcard filled in.
     pub key: String,
     /// The value. Passwords are hidden unless it is [revealed](Value::revealed).
-    pub value: Value,
+    pub value: ConfigValue,
     pub origin: Origin,
 }
 
@@ -35,7 +35,7 @@ impl ConfigFile {
         }
     }
 
-    /// The origin of what stands in that line.
+    /// The origin of what is in that line.
     pub(super) fn origin(&self, line: usize) -> Origin {
         let path = self.path().display().to_string();
         match self {

@@ -8,13 +8,13 @@ use std::fmt;
 use fleet_api::views::SettingValue;
 use fleet_core::problem::Outcome;
 
-use super::form::Form;
-use super::key::{Key, Kind};
+use super::form::TextForm;
+use super::key::{Key, KeyKind};
 use super::messages::{self, quoted};
 use super::secret::Secret;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Value {
+pub enum ConfigValue {
     Unset,
     String(String),
     /// A string that may hold a password.
@@ -27,12 +27,12 @@ pub enum Value {
 #[derive(Debug, thiserror::Error)]
 #[error("must be {kind}{}", if got.is_empty() { String::new() } else { format!(", not {got}") })]
 pub(super) struct Mismatch {
-    pub(super) kind: Kind,
+    pub(super) kind: KeyKind,
     /// Empty if it must not be shown.
     got: String,
 }
 
-impl Value {
+impl ConfigValue {
     /// The same value, shown with its passwords, for a user who asked for them.
     #[must_use]
     pub fn revealed(&self) -> Self {
@@ -68,33 +68,34 @@ impl Value {
     }
 
     /// Reads what a person wrote in a variable, after a flag, or as an argument.
-    pub(super) fn from_text(kind: Kind, text: &str) -> Result<Self, Mismatch> {
+    pub(super) fn from_text(kind: KeyKind, text: &str) -> Result<Self, Mismatch> {
         match kind {
-            Kind::Text(_) | Kind::OneOf(_) | Kind::Quantity { .. } => Self::from_string(kind, text),
-            Kind::Integer { .. } => {
+            KeyKind::Text(_) | KeyKind::OneOf(_) | KeyKind::Quantity { .. } => Self::from_string(kind, text),
+            KeyKind::Integer { .. } => {
                 let number = text.trim().parse().map_err(|_| Mismatch::new(kind, quoted(text)))?;
                 Self::from_integer(kind, number)
             }
-            Kind::Boolean => match text.trim() {
+            KeyKind::Boolean => match text.trim() {
                 "true" => Ok(Self::Boolean(true)),
                 "false" => Ok(Self::Boolean(false)),
                 other => Err(Mismatch::new(kind, quoted(other))),
             },
-            Kind::List(_) if text.trim_start().starts_with('[') => {
+            KeyKind::List(_) if text.trim_start().starts_with('[') => {
                 let parsed = text.trim().parse::<toml_edit::Value>();
                 Self::from_toml(kind, &parsed.map_err(|_| Mismatch::new(kind, quoted(text)))?)
             }
-            Kind::List(form) => Self::from_items(form, text),
+            KeyKind::List(form) => Self::from_items(form, text),
         }
     }
 
-    /// Reads what stands in a file.
-    pub(super) fn from_toml(kind: Kind, value: &toml_edit::Value) -> Result<Self, Mismatch> {
+    /// Reads what is in a file.
+    pub(super) fn from_toml(kind: KeyKind, value: &toml_edit::Value) -> Result<Self, Mismatch> {
         match (kind, value) {
-            (Kind::Text(_) | Kind::OneOf(_) | Kind::Quantity { .. }, toml_edit::Value::String(text)) => {
-                Self::from_string(kind, text.value())
-            }
-            (Kind::Integer { .. }, toml_edit::Value::Integer(number)) => {
+            (
+                KeyKind::Text(_) | KeyKind::OneOf(_) | KeyKind::Quantity { .. },
+                toml_edit::Value::String(text),
+            ) => Self::from_string(kind, text.value()),
+            (KeyKind::Integer { .. }, toml_edit::Value::Integer(number)) => {
                 Self::from_integer(kind, *number.value())
             }
             (_, toml_edit::Value::Integer(number)) if kind.takes_numbers() => {
@@ -103,8 +104,8 @@ impl Value {
             (_, toml_edit::Value::Float(number)) if kind.takes_numbers() => {
                 Self::from_string(kind, &number.value().to_string())
             }
-            (Kind::Boolean, toml_edit::Value::Boolean(truth)) => Ok(Self::Boolean(*truth.value())),
-            (Kind::List(form), toml_edit::Value::Array(items)) => {
+            (KeyKind::Boolean, toml_edit::Value::Boolean(truth)) => Ok(Self::Boolean(*truth.value())),
+            (KeyKind::List(form), toml_edit::Value::Array(items)) => {
                 let item = |item: &toml_edit::Value| {
                     let text = item.as_str().filter(|text| form.accepts(text)).map(str::to_owned);
                     text.ok_or_else(|| Mismatch::new(kind, format!("a list with {}", described(item))))
@@ -117,24 +118,24 @@ impl Value {
     }
 
     /// Items with commas between them. A command may hold a comma, so that a text is one command.
-    fn from_items(form: Form, text: &str) -> Result<Self, Mismatch> {
+    fn from_items(form: TextForm, text: &str) -> Result<Self, Mismatch> {
         let separator: &[char] = if form.is_without_commas() { &[','] } else { &[] };
         let mut list = Vec::new();
         for item in text.split(separator).map(str::trim).filter(|item| !item.is_empty()) {
             if !form.accepts(item) {
                 let got = format!("a list with the string {}", quoted(item));
-                return Err(Mismatch::new(Kind::List(form), got));
+                return Err(Mismatch::new(KeyKind::List(form), got));
             }
             list.push(item.to_owned());
         }
         // Nothing but separators is a mistake (`$A,$B`, neither set), and an empty list may allow everything.
         if list.is_empty() && !text.is_empty() {
-            return Err(Mismatch::new(Kind::List(form), quoted(text)));
+            return Err(Mismatch::new(KeyKind::List(form), quoted(text)));
         }
         Ok(Self::List(list))
     }
 
-    fn from_string(kind: Kind, text: &str) -> Result<Self, Mismatch> {
+    fn from_string(kind: KeyKind, text: &str) -> Result<Self, Mismatch> {
         if kind.accepts(text) {
             return Ok(match kind {
                 _ if is_hidden(kind) => Self::Secret(Secret::whole(text)),
@@ -145,14 +146,14 @@ impl Value {
         Err(Mismatch::new(kind, shown(kind, text)))
     }
 
-    fn from_integer(kind: Kind, number: i64) -> Result<Self, Mismatch> {
+    fn from_integer(kind: KeyKind, number: i64) -> Result<Self, Mismatch> {
         match kind {
-            Kind::Integer { min, max } if (min..=max).contains(&number) => Ok(Self::Integer(number)),
+            KeyKind::Integer { min, max } if (min..=max).contains(&number) => Ok(Self::Integer(number)),
             _ => Err(Mismatch::new(kind, format!("`{number}`"))),
         }
     }
 
-    /// As it stands in a file; nothing when there is nothing to write.
+    /// As it is in a file; nothing when there is nothing to write.
     pub(super) fn to_toml(&self) -> Option<toml_edit::Value> {
         match self {
             Self::Unset => None,
@@ -165,9 +166,9 @@ impl Value {
     }
 }
 
-/// As a person reads it: lists as they stand in a file, so that their items can be told apart; nothing for what is
+/// As a person reads it: lists as they are in a file, so that their items can be told apart; nothing for what is
 /// unset.
-impl fmt::Display for Value {
+impl fmt::Display for ConfigValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unset => Ok(()),
@@ -181,23 +182,23 @@ impl fmt::Display for Value {
 }
 
 impl Mismatch {
-    pub(super) fn new(kind: Kind, got: impl Into<String>) -> Self {
+    pub(super) fn new(kind: KeyKind, got: impl Into<String>) -> Self {
         Self { kind, got: got.into() }
     }
 }
 
 /// Whether nothing at all may be shown of values of this kind.
-fn is_hidden(kind: Kind) -> bool {
-    kind == Kind::Text(Form::VariableValue)
+fn is_hidden(kind: KeyKind) -> bool {
+    kind == KeyKind::Text(TextForm::VariableValue)
 }
 
 /// Whether a value may hold a password.
-fn is_address(kind: Kind) -> bool {
-    kind == Kind::Text(Form::StoreAddress)
+fn is_address(kind: KeyKind) -> bool {
+    kind == KeyKind::Text(TextForm::StoreAddress)
 }
 
 /// As much of a refused text as may be shown.
-fn shown(kind: Kind, text: &str) -> String {
+fn shown(kind: KeyKind, text: &str) -> String {
     match kind {
         _ if is_hidden(kind) => String::new(),
         _ if is_address(kind) => beginning(text),
@@ -242,25 +243,25 @@ fn type_name(value: &toml_edit::Value) -> &'static str {
 mod tests {
     use super::*;
 
-    const RANGE: Kind = Kind::Integer { min: 1, max: 5 };
-    const LIST: Kind = Kind::List(Form::Plain);
+    const RANGE: KeyKind = KeyKind::Integer { min: 1, max: 5 };
+    const LIST: KeyKind = KeyKind::List(TextForm::Plain);
 
-    fn text(kind: Kind, text: &str) -> Result<Value, String> {
-        Value::from_text(kind, text).map_err(|mismatch| mismatch.to_string())
+    fn text(kind: KeyKind, text: &str) -> Result<ConfigValue, String> {
+        ConfigValue::from_text(kind, text).map_err(|mismatch| mismatch.to_string())
     }
 
-    fn toml(kind: Kind, text: &str) -> Result<Value, String> {
-        Value::from_toml(kind, &text.parse().unwrap()).map_err(|mismatch| mismatch.to_string())
+    fn toml(kind: KeyKind, text: &str) -> Result<ConfigValue, String> {
+        ConfigValue::from_toml(kind, &text.parse().unwrap()).map_err(|mismatch| mismatch.to_string())
     }
 
-    fn list(items: &[&str]) -> Value {
-        Value::List(items.iter().map(|&item| item.to_owned()).collect())
+    fn list(items: &[&str]) -> ConfigValue {
+        ConfigValue::List(items.iter().map(|&item| item.to_owned()).collect())
     }
 
     #[test]
     fn numbers_are_whole_and_in_range() {
-        assert_eq!(text(RANGE, " 4 "), Ok(Value::Integer(4)));
-        assert_eq!(toml(RANGE, "0x5"), Ok(Value::Integer(5)));
+        assert_eq!(text(RANGE, " 4 "), Ok(ConfigValue::Integer(4)));
+        assert_eq!(toml(RANGE, "0x5"), Ok(ConfigValue::Integer(5)));
         let wrong = |got: &str| Err(format!("must be a whole number from 1 to 5, not {got}"));
         assert_eq!(text(RANGE, "6"), wrong("`6`"));
         assert_eq!(text(RANGE, ""), wrong("an empty text"));
@@ -273,10 +274,13 @@ mod tests {
 
     #[test]
     fn truth_is_true_or_false() {
-        assert_eq!(text(Kind::Boolean, "true"), Ok(Value::Boolean(true)));
-        assert_eq!(toml(Kind::Boolean, "false"), Ok(Value::Boolean(false)));
-        assert_eq!(text(Kind::Boolean, "yes"), Err("must be `true` or `false`, not `yes`".to_owned()));
-        assert_eq!(toml(Kind::Boolean, "1"), Err("must be `true` or `false`, not the number `1`".to_owned()));
+        assert_eq!(text(KeyKind::Boolean, "true"), Ok(ConfigValue::Boolean(true)));
+        assert_eq!(toml(KeyKind::Boolean, "false"), Ok(ConfigValue::Boolean(false)));
+        assert_eq!(text(KeyKind::Boolean, "yes"), Err("must be `true` or `false`, not `yes`".to_owned()));
+        assert_eq!(
+            toml(KeyKind::Boolean, "1"),
+            Err("must be `true` or `false`, not the number `1`".to_owned())
+        );
     }
 
     #[test]
@@ -299,25 +303,25 @@ mod tests {
 
     #[test]
     fn words_are_from_the_list() {
-        let kind = Kind::OneOf(&["auto", "never"]);
-        assert_eq!(text(kind, "auto"), Ok(Value::String("auto".to_owned())));
+        let kind = KeyKind::OneOf(&["auto", "never"]);
+        assert_eq!(text(kind, "auto"), Ok(ConfigValue::String("auto".to_owned())));
         assert_eq!(text(kind, "Auto"), Err("must be one of `auto`, `never`, not `Auto`".to_owned()));
         assert_eq!(toml(kind, "true"), Err("must be one of `auto`, `never`, not `true`".to_owned()));
     }
 
     #[test]
     fn text_is_one_visible_line() {
-        let kind = Kind::Text(Form::Plain);
-        assert_eq!(text(kind, "gpt 5"), Ok(Value::String("gpt 5".to_owned())));
+        let kind = KeyKind::Text(TextForm::Plain);
+        assert_eq!(text(kind, "gpt 5"), Ok(ConfigValue::String("gpt 5".to_owned())));
         assert_eq!(text(kind, "  "), Err("must be one line of text, not `  `".to_owned()));
         assert_eq!(text(kind, "a\u{1b}[2J"), Err("must be one line of text, not `a\\u{1b}[2J`".to_owned()));
     }
 
     #[test]
     fn a_store_is_sqlite_or_postgres() {
-        let kind = Kind::Text(Form::StoreAddress);
+        let kind = KeyKind::Text(TextForm::StoreAddress);
         for good in ["sqlite", "sqlite:/a/b.db", "sqlite:~/b.db", "postgres://h/db", "postgresql://u:p@h"] {
-            assert_eq!(text(kind, good), Ok(Value::Secret(Secret::new(good))));
+            assert_eq!(text(kind, good), Ok(ConfigValue::Secret(Secret::new(good))));
         }
         for (bad, got) in [
             ("sqlite3", ", not `sqlite3`"),
@@ -339,7 +343,7 @@ mod tests {
 
     #[test]
     fn a_secret_is_shown_whole_only_when_revealed() {
-        let value = text(Kind::Text(Form::StoreAddress), "postgres://u:hunter2@h/db").unwrap();
+        let value = text(KeyKind::Text(TextForm::StoreAddress), "postgres://u:hunter2@h/db").unwrap();
         let shown = format!("{value} {value:?} {}", serde_json::to_string(&value.view()).unwrap());
         assert!(!shown.contains("hunter2"), "{shown}");
         assert_eq!(value.revealed().to_string(), "postgres://u:hunter2@h/db");

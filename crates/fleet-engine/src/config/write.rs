@@ -8,10 +8,10 @@ use std::path::Path;
 use fleet_core::problem::{Code, Outcome, Problem};
 
 use super::edit;
-use super::file::{self, Entry, without_mark};
-use super::key::{Key, Scope};
+use super::file::{self, ConfigEntry, without_mark};
+use super::key::{Key, KeyScope};
 use super::setting::{ConfigFile, Setting};
-use super::value::Value;
+use super::value::ConfigValue;
 use super::{messages, names};
 use crate::atomic_file::{AtomicFile, link_at};
 
@@ -58,12 +58,14 @@ pub fn text(file: &ConfigFile) -> Outcome<Option<String>> {
     file::read(file.path())
 }
 
+/// Whether a text would be right in every line of this file.
+pub(crate) fn check_text(file: &ConfigFile, text: &str) -> Outcome<()> {
+    file::parse(file, without_mark(text)).problems.into_iter().next().map_or(Ok(()), Err)
+}
+
 /// Replaces the whole text of a file, if it is still `old` and the new one is right in every line.
 pub fn replace(file: &ConfigFile, old: Option<&str>, new: &str) -> Outcome<()> {
-    let content = file::parse(file, without_mark(new));
-    if let Some(problem) = content.problems.into_iter().next() {
-        return Err(problem);
-    }
+    check_text(file, new)?;
     let exclusive = acquire(file)?;
     if file::read(file.path())?.as_deref() != old {
         let what = format!("another process changed {} at the same time", file.path().display());
@@ -72,31 +74,39 @@ pub fn replace(file: &ConfigFile, old: Option<&str>, new: &str) -> Outcome<()> {
     exclusive.replace(new).map_err(|error| unwritable(file.path(), &error))
 }
 
-fn checked(file: &ConfigFile, key: &Key, name: &str, text: &str) -> Outcome<(Value, toml_edit::Value)> {
-    if key.scope == Scope::UserOnly && matches!(file, ConfigFile::Project(_)) {
+fn checked(file: &ConfigFile, key: &Key, name: &str, text: &str) -> Outcome<(ConfigValue, toml_edit::Value)> {
+    if key.scope == KeyScope::UserOnly && matches!(file, ConfigFile::Project(_)) {
         return Err(messages::user_only(name));
     }
     if key.kind.lacks_unit(text) {
         return Err(messages::without_unit(name, text));
     }
-    let value = Value::of(key, name, text)?;
+    let value = ConfigValue::of(key, name, text)?;
     let written = value.to_toml().ok_or_else(|| Problem::new(Code::Internal, "there is nothing to write"))?;
     Ok((value, written))
 }
 
 /// The line in which the key now stands. The last guard before a file is replaced.
-fn read_back(file: &ConfigFile, text: &str, name: &str, value: &Value) -> Outcome<usize> {
-    let is_it = |entry: &&Entry| entry.name == name && entry.value == *value;
+fn read_back(file: &ConfigFile, text: &str, name: &str, value: &ConfigValue) -> Outcome<usize> {
+    let is_it = |entry: &&ConfigEntry| entry.name == name && entry.value == *value;
     let content = file::parse(file, text);
     content.entries.iter().find(is_it).map(|entry| entry.line).ok_or_else(|| defect(name))
 }
 
-fn acquire(file: &ConfigFile) -> Outcome<AtomicFile> {
-    let path = file.path();
-    if let (ConfigFile::Project(_), Some(link)) = (file, link_at(path)) {
-        return Err(Problem::new(Code::ConfigInvalid, format!("{} is a link", link.display()))
-            .hint("a repository's configuration is changed only in a plain file"));
+/// Refuses to follow a link that may have come with a repository.
+pub fn check_plain(file: &ConfigFile) -> Outcome<()> {
+    match (file, link_at(file.path())) {
+        (ConfigFile::Project(_), Some(link)) => {
+            Err(Problem::new(Code::ConfigInvalid, format!("{} is a link", link.display()))
+                .hint("a repository's configuration is changed only in a plain file"))
+        }
+        _ => Ok(()),
     }
+}
+
+fn acquire(file: &ConfigFile) -> Outcome<AtomicFile> {
+    check_plain(file)?;
+    let path = file.path();
     AtomicFile::acquire(path).map_err(|error| unwritable(path, &error))
 }
 

@@ -8,7 +8,7 @@ use fleet_core::problem::{Code, Outcome, Problem};
 use tokio::io::{AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
 
-use super::wire::{self, Reply};
+use super::wire::{self, DoorReply};
 
 /// The way from inside a run to codefleet: its keeper answers.
 #[derive(Debug, Clone)]
@@ -26,12 +26,12 @@ impl Door {
 
     async fn send(&self, question: Question) -> Outcome<String> {
         let line = wire::line(&question)?;
-        let path = self.path.as_deref().ok_or_else(nowhere)?;
+        let path = self.path.as_deref().ok_or_else(no_door)?;
         let stream = UnixStream::connect(path).await.map_err(|error| unreachable(path, &error))?;
         let (reading, mut writing) = stream.into_split();
         // A door that does not let us in says so, and may not wait for what we have to ask.
         let _ = writing.write_all(&line).await;
-        match wire::read::<Reply>(&mut BufReader::new(reading)).await {
+        match wire::read::<DoorReply>(&mut BufReader::new(reading)).await {
             Ok(Some(reply)) => reply.into(),
             Ok(None) | Err(wire::Unread::Io(_)) => Err(run_is_over()),
             Err(unread) => Err(Problem::new(Code::Internal, unread.to_string())),
@@ -52,7 +52,7 @@ pub(super) fn run_is_over() -> Problem {
         .hint("what was asked for may have been done; a person can see it with `fleet show`")
 }
 
-fn nowhere() -> Problem {
+fn no_door() -> Problem {
     Problem::new(
         Code::DoorClosed,
         "this is inside a run, and only its agent can ask codefleet, while it works",

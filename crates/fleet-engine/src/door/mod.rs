@@ -17,6 +17,6 @@ mod walk;
 mod wire;
 
 pub(crate) use client::Door;
-pub(crate) use peer::Host;
+pub(crate) use peer::DoorOwner;
 pub(crate) use place::{find, remove};
 pub(crate) use server::OpenDoor;

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::Engine;
-use crate::caller::{Agent, Caller};
+use crate::caller::{Caller, CallingAgent};
 use crate::scratch::{self, ClaimedTask};
 
 /// A secret that no other run may learn.
@@ -37,7 +37,7 @@ impl World {
         let own = ClaimedTask::add(&engine, titled("own")).await;
         let other = ClaimedTask::add(&engine, titled(SECRET)).await.task;
         let (own, run, project) = (own.task, own.run, own.project);
-        let agent = engine.anew().acting_as(Caller::Agent(Agent { run, task: own, project }));
+        let agent = engine.reloaded().acting_as(Caller::Agent(CallingAgent { run, task: own, project }));
         Self { home, repo, agent, own, run, other }
     }
 

@@ -16,8 +16,8 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
-use super::peer::Host;
-use super::wire::{self, Reply, Unread};
+use super::peer::DoorOwner;
+use super::wire::{self, DoorReply, Unread};
 use super::{client, place};
 use crate::Engine;
 use crate::home::Home;
@@ -40,11 +40,11 @@ pub(crate) struct OpenDoor {
 
 impl OpenDoor {
     /// Opens the door of a run. What comes in is asked of `engine`, which acts for the run's agent.
-    pub(crate) fn open(engine: Engine, home: &Home, run: RunId, host: Host) -> io::Result<Self> {
+    pub(crate) fn open(engine: Engine, home: &Home, run: RunId, host: DoorOwner) -> io::Result<Self> {
         let (listener, path) = place::listen(home, run)?;
         let listener = UnixListener::from_std(listener)?;
         let (is_closing, closing) = watch::channel(false);
-        let service = Service { engine: Arc::new(engine), host, closing };
+        let service = DoorService { engine: Arc::new(engine), host, closing };
         Ok(Self { path, is_closing, serving: tokio::spawn(serve(listener, service)) })
     }
 
@@ -69,13 +69,13 @@ impl Drop for OpenDoor {
 
 /// What every connection needs.
 #[derive(Clone)]
-struct Service {
+struct DoorService {
     engine: Arc<Engine>,
-    host: Host,
+    host: DoorOwner,
     closing: watch::Receiver<bool>,
 }
 
-async fn serve(listener: UnixListener, service: Service) {
+async fn serve(listener: UnixListener, service: DoorService) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
@@ -99,12 +99,12 @@ fn turn_away(stream: UnixStream) {
     let problem =
         Problem::new(Code::DoorClosed, format!("{MAX_CONNECTIONS} calls of this run are in progress"))
             .hint("try again in a moment, and call `fleet` fewer times at once");
-    if let (Ok(mut stream), Ok(line)) = (stream.into_std(), wire::line(&Reply::Problem(problem))) {
+    if let (Ok(mut stream), Ok(line)) = (stream.into_std(), wire::line(&DoorReply::Problem(problem))) {
         let _ = stream.write_all(&line);
     }
 }
 
-impl Service {
+impl DoorService {
     async fn closed(&self) {
         // A door that was dropped is closed as well.
         let _ = self.closing.clone().wait_for(|is_closing| *is_closing).await;
@@ -143,7 +143,7 @@ impl Service {
     ) -> Option<Outcome<String>> {
         let (_wanted, unwanted) = oneshot::channel::<()>();
         // The settings may have changed since the last question.
-        let (engine, runtime) = (self.engine.anew(), Handle::current());
+        let (engine, runtime) = (self.engine.reloaded(), Handle::current());
         // In a thread, because verbs read files and repositories, and the keeper waits for none of that. Whatever lives
         // longer than the call (connections to the store) belongs to the keeper's own runtime.
         let work = tokio::task::spawn_blocking(move || {
@@ -164,7 +164,8 @@ impl Service {
 
 /// Whether the client received its answer.
 async fn say(writing: &mut OwnedWriteHalf, reply: Outcome<String>) -> bool {
-    let line = wire::line(&Reply::from(reply)).or_else(|problem| wire::line(&Reply::Problem(problem)));
+    let line =
+        wire::line(&DoorReply::from(reply)).or_else(|problem| wire::line(&DoorReply::Problem(problem)));
     let Ok(line) = line else { return false };
     matches!(timeout(IDLE_TIMEOUT, writing.write_all(&line)).await, Ok(Ok(())))
 }

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::environment::Environment;
 use crate::home::Home;
-use crate::{Engine, Start, clock};
+use crate::{Engine, EngineStart, clock};
 
 /// An open door, and a way through it. This process counts as inside the run, because its parent counts as the keeper.
 struct Stage {
@@ -34,8 +34,8 @@ impl Stage {
         home.run(run).make().unwrap();
         let environment = Environment::from_pairs([("FLEET_HOME", dir.path()), ("HOME", dir.path())])
             .with_current_directory(dir.path());
-        let engine = Engine::new(Start { environment, directory: None, flags: Vec::new() }).unwrap();
-        let door = OpenDoor::open(engine, &home, run, Host { keeper }).unwrap();
+        let engine = Engine::new(EngineStart { environment, directory: None, flags: Vec::new() }).unwrap();
+        let door = OpenDoor::open(engine, &home, run, DoorOwner { keeper }).unwrap();
         Self { dir, run, door }
     }
 

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::*;
 use crate::Engine;
-use crate::caller::{Agent, Caller};
+use crate::caller::{Caller, CallingAgent};
 use crate::home::Home;
 use crate::scratch::{self, ClaimedTask};
 
@@ -103,10 +103,11 @@ async fn no_verb_tells_an_agent_about_another_run_or_changes_it() {
     let before = world.elsewhere.1.call(ops::GetRun { run: other.run }).await.unwrap();
 
     Home::new(home.path()).run(own.run).make().unwrap();
-    let agent = Agent { run: own.run, task: own.task, project: own.project.clone() };
-    let engine = world.here.1.anew().acting_as(Caller::Agent(agent));
+    let agent = CallingAgent { run: own.run, task: own.task, project: own.project.clone() };
+    let engine = world.here.1.reloaded().acting_as(Caller::Agent(agent));
     let parent = Identity::of(rustix::process::getppid().unwrap().as_raw_pid()).unwrap();
-    let door = OpenDoor::open(engine, &Home::new(home.path()), own.run, Host { keeper: parent }).unwrap();
+    let door =
+        OpenDoor::open(engine, &Home::new(home.path()), own.run, DoorOwner { keeper: parent }).unwrap();
     let client = Door::new(Some(door.path().to_owned()), None);
 
     let elsewhere = world.elsewhere.0.path().to_owned();

@@ -12,22 +12,22 @@ pub(super) const LONGEST_LINE: usize = 16 << 20;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Reply {
+pub(super) enum DoorReply {
     Ok(String),
     Problem(Problem),
 }
 
-impl From<Outcome<String>> for Reply {
+impl From<Outcome<String>> for DoorReply {
     fn from(outcome: Outcome<String>) -> Self {
         outcome.map_or_else(Self::Problem, Self::Ok)
     }
 }
 
-impl From<Reply> for Outcome<String> {
-    fn from(reply: Reply) -> Self {
+impl From<DoorReply> for Outcome<String> {
+    fn from(reply: DoorReply) -> Self {
         match reply {
-            Reply::Ok(answer) => Ok(answer),
-            Reply::Problem(problem) => Err(problem),
+            DoorReply::Ok(answer) => Ok(answer),
+            DoorReply::Problem(problem) => Err(problem),
         }
     }
 }

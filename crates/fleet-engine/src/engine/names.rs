@@ -1,6 +1,6 @@
 //! What people call tasks and runs: ids, beginnings and ends of ids, branches.
 
-use fleet_core::id::{BatchId, IdPrefix, IdSuffix, ProjectId, RunId, TaskId};
+use fleet_core::id::{BatchId, IdError, IdPrefix, IdSuffix, ProjectId, RunId, TaskId};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::run::Run;
 use fleet_core::text::{escaped, shortened};
@@ -24,13 +24,11 @@ impl Engine {
     /// the end of an id.
     pub async fn task_id(&self, typed: &str) -> Outcome<TaskId> {
         let unknown = match IdPrefix::parse(typed) {
-            Err(error) => problems::id(error),
+            Err(IdError::OtherKind { is: "run", .. }) => no_task(typed, "task, run or branch"),
+            Err(error) if error.is_about_an_id() => problems::id(error),
+            Err(_) => no_task(typed, "task, run or branch"),
             Ok(prefix) => match self.store().await?.call(ops::ResolveTask { prefix }).await {
-                // What was typed is shown, not what it was folded to.
-                Err(StoreError::TaskNotFound(_)) => {
-                    let shown = format!("\"{}\"", escaped(&shortened(typed, LONGEST_NAME)));
-                    problems::store(StoreError::TaskNotFound(shown))
-                }
+                Err(StoreError::TaskNotFound(_)) => no_task(typed, "task, run or branch"),
                 found => return found.map_err(problems::store),
             },
         };
@@ -150,15 +148,16 @@ impl Engine {
 
     /// Why there is no run: perhaps its task has not started yet.
     pub(crate) async fn no_run(&self, typed: &str) -> Problem {
-        let shown = escaped(typed);
         match self.task_id(typed).await {
             Ok(task) => Problem::new(Code::RunNotFound, format!("task {task} has not been started yet"))
                 .hint(format!(
                     "`fleet why {task}` explains what it waits for; `fleet status` shows whether a runner is up"
                 )),
-            Err(problem) if problem.code == Code::IdAmbiguous => problem,
-            Err(_) => Problem::new(Code::RunNotFound, format!("no run, task or branch is called {shown:?}"))
-                .hint("`fleet list --all -A` shows every run"),
+            Err(problem) if problem.code != Code::TaskNotFound => problem,
+            Err(_) => {
+                let message = format!("no task, run or branch is called {}", named(typed));
+                Problem::new(Code::RunNotFound, message).hint("`fleet list --all -A` shows every run")
+            }
         }
     }
 
@@ -177,7 +176,8 @@ impl Engine {
             Ok(batch) => Ok(batch),
             Err(error) => match self.by_suffix(typed).await? {
                 Some(BySuffix::Batch(batch)) => Ok(batch),
-                _ => Err(problems::batch(error)),
+                _ if error.is_about_an_id() => Err(problems::batch(error)),
+                _ => Err(no_batch(&named(typed))),
             },
         }
     }
@@ -201,6 +201,22 @@ impl Engine {
         }
         Ok(ids)
     }
+}
+
+/// What was typed is shown, not what it was folded to.
+fn named(typed: &str) -> String {
+    format!("\"{}\"", escaped(&shortened(typed, LONGEST_NAME)))
+}
+
+/// As a verb reports a name that means nothing; `looked_for` says what it could have been.
+pub(super) fn no_task(typed: &str, looked_for: &str) -> Problem {
+    Problem::new(Code::TaskNotFound, format!("no {looked_for} is called {}", named(typed)))
+        .hint("`fleet task list --all -A` shows every task; `fleet task search WORDS` finds one by its text")
+}
+
+pub(super) fn no_batch(batch: &str) -> Problem {
+    Problem::new(Code::TaskNotFound, format!("there is no batch {batch}"))
+        .hint("`fleet list --all --grouped` shows them")
 }
 
 fn only<T: ToString>(typed: &str, mut found: Vec<T>) -> Outcome<Option<T>> {

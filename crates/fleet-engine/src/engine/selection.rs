@@ -12,7 +12,7 @@ use fleet_core::text::{escaped, shortened};
 use fleet_store::ops;
 
 use super::Engine;
-use super::names::LONGEST_NAME;
+use super::names::{LONGEST_NAME, no_batch, no_task};
 use crate::verbs::lineage;
 
 /// At most this many tasks are looked at; where running ones come first, only the end of a very long queue is left out.
@@ -20,7 +20,7 @@ const MAX_TASKS: i64 = 10_000;
 
 /// Which tasks patterns and batches mean.
 #[derive(Debug, Clone)]
-pub(crate) struct Among {
+pub(crate) struct SelectionScope {
     /// What the verb can act on, first things first.
     pub(crate) states: &'static [TaskState],
     /// The same in words: "running or queued".
@@ -33,7 +33,7 @@ pub(crate) struct Among {
     pub(crate) unknown_is_no_match: bool,
 }
 
-impl Among {
+impl SelectionScope {
     pub(crate) const fn of(states: &'static [TaskState], called: &'static str) -> Self {
         Self { states, called, batch: None, all_projects: false, unknown_is_no_match: false }
     }
@@ -48,13 +48,13 @@ pub(crate) struct Selected {
 }
 
 /// What a text names.
-pub(crate) enum Named {
+pub(crate) enum NamedTasks {
     One(TaskId),
     Batch(BatchId),
     Pattern(NamePattern),
 }
 
-impl Named {
+impl NamedTasks {
     pub(crate) async fn parse(engine: &Engine, typed: &str) -> Outcome<Self> {
         if NamePattern::has_wildcards(typed) || typed.is_empty() {
             let pattern = NamePattern::parse(typed);
@@ -68,7 +68,11 @@ impl Named {
         }
         match engine.task_id(typed).await {
             Err(problem) if matches!(problem.code, Code::TaskNotFound | Code::IdInvalid) => {
-                engine.batch_id(typed).await.map(Self::Batch).map_err(|_| problem)
+                let unknown = match problem.code {
+                    Code::TaskNotFound => no_task(typed, "task, run, branch or batch"),
+                    _ => problem,
+                };
+                engine.batch_id(typed).await.map(Self::Batch).map_err(|_| unknown)
             }
             found => found.map(Self::One),
         }
@@ -76,7 +80,7 @@ impl Named {
 }
 
 /// A task that a pattern may mean.
-struct Candidate {
+struct NameCandidate {
     task: TaskId,
     branch: String,
 }
@@ -84,7 +88,7 @@ struct Candidate {
 impl Engine {
     /// The tasks that the user means. Everything that was typed has to mean something: what does not is a typing error,
     /// and then nothing happens.
-    pub(crate) async fn selected(&self, typed: &[String], among: &Among) -> Outcome<Selected> {
+    pub(crate) async fn selected(&self, typed: &[String], among: &SelectionScope) -> Outcome<Selected> {
         let mut found = Selected::default();
         if typed.is_empty()
             && let Some(batch) = among.batch
@@ -92,16 +96,16 @@ impl Engine {
             found.add(self.batch(batch, among).await?);
         }
         for text in typed {
-            let named = Named::parse(self, text).await.map_err(|problem| match problem.code {
+            let named = NamedTasks::parse(self, text).await.map_err(|problem| match problem.code {
                 Code::TaskNotFound | Code::IdInvalid if among.unknown_is_no_match => {
                     self.unmatched(text, among)
                 }
                 _ => problem,
             });
             let meant = match named? {
-                Named::One(task) => self.one(task, among).await?,
-                Named::Batch(batch) => self.batch(batch, among).await?,
-                Named::Pattern(pattern) => self.fitting(&pattern, among).await?,
+                NamedTasks::One(task) => self.one(task, among).await?,
+                NamedTasks::Batch(batch) => self.batch(batch, among).await?,
+                NamedTasks::Pattern(pattern) => self.fitting(&pattern, among).await?,
             };
             if meant.tasks.is_empty() {
                 return Err(nothing(text, among));
@@ -112,7 +116,11 @@ impl Engine {
     }
 
     /// The same, for verbs that do it to all of them or to none.
-    pub(crate) async fn all_selected(&self, typed: &[String], among: &Among) -> Outcome<Vec<TaskId>> {
+    pub(crate) async fn all_selected(
+        &self,
+        typed: &[String],
+        among: &SelectionScope,
+    ) -> Outcome<Vec<TaskId>> {
         let found = self.selected(typed, among).await?;
         if found.more {
             let message = format!("there are more than {MAX_TASKS} tasks to look through");
@@ -122,7 +130,7 @@ impl Engine {
     }
 
     /// Outside of a repository only an id says which task is meant.
-    fn unmatched(&self, text: &str, among: &Among) -> Problem {
+    fn unmatched(&self, text: &str, among: &SelectionScope) -> Problem {
         let everywhere = among.all_projects || among.batch.is_some();
         match self.repository() {
             Err(problem) if !everywhere && IdPrefix::<TaskId>::parse(text).is_err() => problem,
@@ -131,14 +139,14 @@ impl Engine {
     }
 
     /// Beside a batch, a name means a task of that batch.
-    async fn one(&self, task: TaskId, among: &Among) -> Outcome<Selected> {
+    async fn one(&self, task: TaskId, among: &SelectionScope) -> Outcome<Selected> {
         let Some(batch) = among.batch else { return Ok(Selected { tasks: vec![task], more: false }) };
         let mut found = self.batch(batch, among).await?;
         found.tasks.retain(|one| *one == task);
         Ok(found)
     }
 
-    async fn batch(&self, batch: BatchId, among: &Among) -> Outcome<Selected> {
+    async fn batch(&self, batch: BatchId, among: &SelectionScope) -> Outcome<Selected> {
         let candidates = self.candidates(ops::TaskFilter { batch: Some(batch), ..Default::default() }, among);
         let (candidates, more) = candidates.await?;
         if candidates.is_empty() {
@@ -147,7 +155,7 @@ impl Engine {
         Ok(Selected { tasks: candidates.into_iter().map(|one| one.task).collect(), more })
     }
 
-    async fn fitting(&self, pattern: &NamePattern, among: &Among) -> Outcome<Selected> {
+    async fn fitting(&self, pattern: &NamePattern, among: &SelectionScope) -> Outcome<Selected> {
         let everywhere = among.all_projects || among.batch.is_some();
         let project = if everywhere { None } else { self.known_project().await?.map(|project| project.id) };
         if project.is_none() && !everywhere {
@@ -155,29 +163,30 @@ impl Engine {
         }
         let filter = ops::TaskFilter { project, batch: among.batch, ..Default::default() };
         let (candidates, more) = self.candidates(filter, among).await?;
-        let fits = |one: &Candidate| pattern.matches(&one.branch);
+        let fits = |one: &NameCandidate| pattern.matches(&one.branch);
         Ok(Selected { tasks: candidates.into_iter().filter(fits).map(|one| one.task).collect(), more })
     }
 
-    async fn candidates(&self, filter: ops::TaskFilter, among: &Among) -> Outcome<(Vec<Candidate>, bool)> {
+    async fn candidates(
+        &self,
+        filter: ops::TaskFilter,
+        among: &SelectionScope,
+    ) -> Outcome<(Vec<NameCandidate>, bool)> {
         let statuses = ops::StatusFilter(among.states.iter().copied().map(Status::In).collect());
         let page = self.call(ops::ListTasks { statuses, filter, limit: MAX_TASKS, now: self.now() }).await?;
         let ids = page.tasks.iter().map(|task| task.id).collect();
         let followed = self.call(ops::FollowTasks { ids }).await?;
-        let mut candidates: Vec<Candidate> = followed.iter().map(candidate).collect();
+        let mut candidates: Vec<NameCandidate> = followed.iter().map(candidate).collect();
         lineage::retain_own(self, &mut candidates, |one| one.task).await?;
         Ok((candidates, page.more))
     }
 
-    async fn no_batch(&self, batch: BatchId, among: &Among) -> Problem {
+    async fn no_batch(&self, batch: BatchId, among: &SelectionScope) -> Problem {
         let filter = ops::TaskFilter { batch: Some(batch), ..Default::default() };
         let any = ops::ListTasks { statuses: ops::StatusFilter::all(), filter, limit: 1, now: self.now() };
         match self.call(any).await {
             Err(problem) => problem,
-            Ok(page) if page.tasks.is_empty() => {
-                Problem::new(Code::TaskNotFound, format!("there is no batch {batch}"))
-                    .hint("`fleet list --all --grouped` shows them")
-            }
+            Ok(page) if page.tasks.is_empty() => no_batch(batch.as_str()),
             Ok(_) => {
                 let message = format!("no task of the batch {batch} is {}", among.called);
                 Problem::new(Code::NothingMatched, message)
@@ -202,8 +211,8 @@ impl Selected {
     }
 }
 
-fn candidate(one: &ops::FollowedTask) -> Candidate {
-    Candidate { task: one.task.id, branch: branch_of(&one.task, one.run.as_ref()) }
+fn candidate(one: &ops::FollowedTask) -> NameCandidate {
+    NameCandidate { task: one.task.id, branch: branch_of(&one.task, one.run.as_ref()) }
 }
 
 /// The branch of a task: that of its newest run, or the one that it will have.
@@ -212,7 +221,7 @@ pub(crate) fn branch_of(task: &Task, run: Option<&Run>) -> String {
     run.and_then(|run| run.branch.clone()).unwrap_or_else(planned)
 }
 
-fn nothing(typed: &str, among: &Among) -> Problem {
+fn nothing(typed: &str, among: &SelectionScope) -> Problem {
     let shown = escaped(&shortened(typed, LONGEST_NAME)).into_owned();
     Problem::new(Code::NothingMatched, format!("no {} task matches \"{shown}\"", among.called))
         .hint("`fleet task list --all` shows tasks; `-A` those of every project")

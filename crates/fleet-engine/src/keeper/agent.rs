@@ -7,10 +7,12 @@ use std::path::{Component, Path};
 
 use fleet_agents::{Brief, LaunchPlan, Program, PromptVia};
 use fleet_core::run::Reason;
-use fleet_host::process::{self, Group, Identity, Input, Inside, Launch, LaunchError, Started, Tree};
+use fleet_host::process::{
+    self, Group, Identity, Inside, Launch, LaunchError, ProcessTree, Started, StdinFrom,
+};
 use tokio::task::JoinHandle;
 
-use super::prepare::Prepared;
+use super::prepare::PreparedRun;
 use super::{Keeper, blocking};
 use crate::agent_env::{AgentEnv, agent_environment};
 use crate::config::{AgentVariables, Secret};
@@ -25,9 +27,9 @@ impl Keeper<'_> {
         &self,
         plan: &LaunchPlan,
         brief: &Brief<'_>,
-        prepared: &Prepared,
+        prepared: &PreparedRun,
         group: LaunchGroup,
-    ) -> Result<(Started, Tree), NotStarted> {
+    ) -> Result<(Started, ProcessTree), NotStarted> {
         let failed = |why: String| (Reason::SetupFailed, why);
         let file = self.folder.prompt();
         write_passing(&file, brief.prompt.as_bytes())
@@ -46,9 +48,9 @@ impl Keeper<'_> {
             env: self.environment(prepared, Some(plan)),
             cwd: prepared.workspace.path().to_owned(),
             stdin: match plan.prompt {
-                PromptVia::Stdin => Input::File(file),
-                PromptVia::File => Input::Null,
-                PromptVia::Dialogue => Input::Pipe,
+                PromptVia::Stdin => StdinFrom::File(file),
+                PromptVia::File => StdinFrom::Null,
+                PromptVia::Dialogue => StdinFrom::Pipe,
             },
         };
         let started = process::launch(&launch).map_err(|error| {
@@ -73,14 +75,14 @@ impl Keeper<'_> {
 
     /// Ends what set-up commands left running, when there is no agent with which it would end.
     pub(super) async fn end_processes(&self) {
-        let (tree, ladder) = (self.tree(self.me.clone()), self.ladder());
-        let _ = blocking(move || tree.stop(&ladder, &mut || drop(process::reap()))).await;
+        let (tree, sequence) = (self.tree(self.me.clone()), self.stop_sequence());
+        let _ = blocking(move || tree.stop(&sequence, &mut || drop(process::reap()))).await;
     }
 
     /// The processes of this run, by the mark that they inherit.
-    pub(super) fn tree(&self, root: Identity) -> Tree {
+    pub(super) fn tree(&self, root: Identity) -> ProcessTree {
         let marker = ("FLEET_RUN".to_owned(), self.run.id.to_string());
-        Tree { root, marker, keeper: Some(self.me.clone()), group: None }
+        ProcessTree { root, marker, keeper: Some(self.me.clone()), group: None }
     }
 
     /// What the agent, or with no plan a set-up command or a check, sees of the world. The agent does not learn where
@@ -88,7 +90,7 @@ impl Keeper<'_> {
     /// agent wrote, without the agent's rules.
     pub(super) fn environment(
         &self,
-        prepared: &Prepared,
+        prepared: &PreparedRun,
         plan: Option<&LaunchPlan>,
     ) -> Vec<(OsString, OsString)> {
         let path = |path: &Path| path.as_os_str().to_owned();
@@ -144,15 +146,15 @@ impl Keeper<'_> {
 
 /// The control group of a run. Its keeper is in it until the agent is started; without an agent the group is removed.
 pub(super) struct LaunchGroup {
-    tree: Tree,
+    tree: ProcessTree,
     note: TreeNote,
     inside: Option<Inside>,
     has_agent: bool,
 }
 
 impl LaunchGroup {
-    fn new(tree: Tree, folder: &RunFolder, run: &str) -> Self {
-        let tree = Tree { group: Group::create(run), ..tree };
+    fn new(tree: ProcessTree, folder: &RunFolder, run: &str) -> Self {
+        let tree = ProcessTree { group: Group::create(run), ..tree };
         // Noted before there is anything to find: a repair looks in the group.
         let note = TreeNote::write(folder, &tree);
         let inside = tree.group.as_ref().map(Group::enter).filter(Inside::has_entered);
@@ -172,7 +174,7 @@ impl LaunchGroup {
     }
 
     /// The agent is there, and its keeper goes out.
-    fn leave(mut self, agent: Identity) -> Tree {
+    fn leave(mut self, agent: Identity) -> ProcessTree {
         self.has_agent = true;
         self.tree.root = agent;
         self.note.change(&self.tree);
@@ -197,7 +199,7 @@ struct TreeNote {
 }
 
 impl TreeNote {
-    fn write(folder: &RunFolder, tree: &Tree) -> Self {
+    fn write(folder: &RunFolder, tree: &ProcessTree) -> Self {
         let write = || -> std::io::Result<(File, usize)> {
             let (file, bytes) = (create_private(&folder.tree())?, serde_json::to_vec(tree)?);
             file.write_all_at(&bytes, 0)?;
@@ -208,7 +210,7 @@ impl TreeNote {
 
     /// Replaces the note in place and in one write, so that a reader finds the old or the new one. Blanks cover a
     /// longer old one.
-    fn change(&self, tree: &Tree) {
+    fn change(&self, tree: &ProcessTree) {
         let (Some((file, length)), Ok(mut bytes)) = (&self.file, serde_json::to_vec(tree)) else { return };
         bytes.resize(bytes.len().max(*length), b' ');
         let _ = file.write_all_at(&bytes, 0);

@@ -10,7 +10,7 @@ use std::thread;
 /// At most this many writes wait.
 const MAX_WAITING: usize = 256;
 /// The writer needs little: what it writes is on the heap.
-const STACK: usize = 64 * 1024;
+const STACK_BYTES: usize = 64 * 1024;
 
 /// The agent sees the end of its input when this is dropped or closed and everything is written.
 pub(super) struct AgentStdin {
@@ -21,7 +21,7 @@ impl AgentStdin {
     pub(super) fn new(pipe: Option<PipeWriter>) -> std::io::Result<Self> {
         let Some(mut pipe) = pipe else { return Ok(Self { writes: None }) };
         let (writes, waiting) = sync_channel::<Vec<u8>>(MAX_WAITING);
-        thread::Builder::new().name("stdin".to_owned()).stack_size(STACK).spawn(move || {
+        thread::Builder::new().name("stdin".to_owned()).stack_size(STACK_BYTES).spawn(move || {
             // An agent that has closed its input, or is gone, is heard of in other ways.
             while let Ok(bytes) = waiting.recv()
                 && pipe.write_all(&bytes).and_then(|()| pipe.flush()).is_ok()

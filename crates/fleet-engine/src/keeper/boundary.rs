@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 
 use fleet_agents::{About, AgentEvent, Trust, is_editing};
 
-use super::prepare::Prepared;
+use super::prepare::PreparedRun;
 use super::{Keeper, checkout};
 
 /// An agent that never ends its calls must not fill the memory: the oldest are forgotten.
@@ -29,7 +29,7 @@ pub(crate) struct Boundary {
 }
 
 impl Keeper<'_> {
-    pub(super) fn boundary(&self, about: &About, prepared: &Prepared) -> Boundary {
+    pub(super) fn boundary(&self, about: &About, prepared: &PreparedRun) -> Boundary {
         let variable = |name: &str| self.engine.environment().get_os(name).map(PathBuf::from);
         // One that only the configuration describes may be any of them.
         let files: Vec<&str> = match about.login_files {
@@ -66,7 +66,7 @@ impl Keeper<'_> {
 
 impl Boundary {
     /// What an event says about a step outside, in a sentence.
-    pub(super) fn crossing(&mut self, event: &AgentEvent) -> Option<String> {
+    pub(super) fn step_outside(&mut self, event: &AgentEvent) -> Option<String> {
         match event {
             AgentEvent::WorksIn { directory } => {
                 let place = self.place(directory);
@@ -147,8 +147,8 @@ mod tests {
     }
 
     fn writes(boundary: &mut Boundary, file: &str) -> Option<String> {
-        assert_eq!(boundary.crossing(&call("Write", file)), None, "nothing is written yet");
-        boundary.crossing(&result(true))
+        assert_eq!(boundary.step_outside(&call("Write", file)), None, "nothing is written yet");
+        boundary.step_outside(&result(true))
     }
 
     #[test]
@@ -186,13 +186,13 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (mut boundary, file) = (boundary(dir.path(), Trust::Sandbox), dir.path().join("fleet/w2/a"));
         let file = file.display().to_string();
-        boundary.crossing(&call("Read", &file));
-        assert_eq!(boundary.crossing(&result(true)), None);
-        boundary.crossing(&call("edit", &file));
-        assert_eq!(boundary.crossing(&result(false)), None);
-        assert_eq!(boundary.crossing(&result(true)), None, "that call is over");
+        boundary.step_outside(&call("Read", &file));
+        assert_eq!(boundary.step_outside(&result(true)), None);
+        boundary.step_outside(&call("edit", &file));
+        assert_eq!(boundary.step_outside(&result(false)), None);
+        assert_eq!(boundary.step_outside(&result(true)), None, "that call is over");
         for _ in 0..10 * MAX_CALLS {
-            boundary.crossing(&call("edit", &file));
+            boundary.step_outside(&call("edit", &file));
         }
         assert_eq!(boundary.calls.len(), MAX_CALLS);
     }
@@ -203,7 +203,7 @@ mod tests {
         let mut boundary = boundary(dir.path(), Trust::Full);
         let mut works_in = |name: &str| {
             let directory = dir.path().join(name).display().to_string();
-            boundary.crossing(&AgentEvent::WorksIn { directory })
+            boundary.step_outside(&AgentEvent::WorksIn { directory })
         };
         assert_eq!((works_in("fleet/w1"), works_in("fleet/w1/sub")), (None, None));
         assert!(works_in("fleet/w2").unwrap().ends_with("fleet/w2, which is not its workspace"));

@@ -18,7 +18,7 @@ pub(super) fn branch_of(task: &Task) -> String {
 }
 
 /// What earlier attempts at a task did with its branch.
-pub(super) struct Earlier {
+pub(super) struct EarlierBranch {
     /// Where the newest one that worked on it began.
     pub(super) base: Oid,
     /// Whether one came so far as to have a workspace. Before that, a branch that is not at its base is not its own.
@@ -27,7 +27,7 @@ pub(super) struct Earlier {
     was_taken: bool,
 }
 
-impl Earlier {
+impl EarlierBranch {
     /// Whether this task made the branch, which is at `tip` now. What people do to ours is their business.
     pub(super) fn made(&self, tip: &Oid) -> bool {
         self.base == *tip || (self.has_worked && !self.was_taken)
@@ -40,13 +40,13 @@ impl Keeper<'_> {
         &self,
         branch: &str,
         before: &[Run],
-    ) -> Result<Option<Earlier>, Ending> {
+    ) -> Result<Option<EarlierBranch>, Ending> {
         let on_it = || before.iter().filter(|run| run.branch.as_deref() == Some(branch));
         let worked = || on_it().filter(|run| run.workspace.is_some());
         let base = |run: &Run| Oid::parse(run.base.as_deref()?).ok();
         // One that had a workspace made the branch, or went on with it.
         let Some(base) = worked().find_map(base).or_else(|| on_it().find_map(base)) else { return Ok(None) };
-        let mut earlier = Earlier { base, has_worked: worked().next().is_some(), was_taken: true };
+        let mut earlier = EarlierBranch { base, has_worked: worked().next().is_some(), was_taken: true };
         for run in worked() {
             earlier.was_taken = earlier.was_taken && self.found_branch_taken(run.id).await?;
         }

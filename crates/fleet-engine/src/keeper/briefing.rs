@@ -13,8 +13,8 @@ use fleet_host::machine;
 use fleet_store::ops;
 
 use super::mailbox::Mailbox;
-use super::prepare::Prepared;
-use super::prompt::{Earlier, Prompt};
+use super::prepare::PreparedRun;
+use super::prompt::{EarlierAttempts, PromptContext};
 use super::stage::StageText;
 use super::talk::Talk;
 use super::templates::Templates;
@@ -68,7 +68,7 @@ impl Keeper<'_> {
     /// What the adapter gets. Fails with a sentence about what could not be read.
     pub(super) async fn briefing(
         &self,
-        prepared: &Prepared,
+        prepared: &PreparedRun,
         talk: Talk,
         mailbox: &mut Mailbox,
     ) -> Result<Briefing<'_>, String> {
@@ -79,7 +79,7 @@ impl Keeper<'_> {
         let messages = mailbox.open(&talk, before).await?;
         let prompts: Vec<String> = messages.iter().map(Message::introduced).collect();
         let stage = self.stage_text(prepared).await?;
-        let prompt = Prompt {
+        let prompt = PromptContext {
             task: &self.task,
             stage: stage.as_ref(),
             base: prepared.base.as_str(),
@@ -87,6 +87,7 @@ impl Keeper<'_> {
             workspace: &prepared.workspace.path().to_string_lossy(),
             attempt: self.run.attempt,
             continues: prepared.continues,
+            passed_on: prepared.passed_on.as_deref(),
             earlier: &earlier,
             prompts: &prompts,
         };
@@ -111,7 +112,7 @@ impl Keeper<'_> {
     }
 
     /// What it is about, if it is a stage of a workflow.
-    async fn stage_text(&self, prepared: &Prepared) -> Result<Option<StageText>, String> {
+    async fn stage_text(&self, prepared: &PreparedRun) -> Result<Option<StageText>, String> {
         let Some(stage) = self.stage.clone() else { return Ok(None) };
         let entropy = || clock::entropy().map_err(|problem| problem.to_string());
         let mark = format!("{:016x}{:016x}", entropy()?, entropy()?);
@@ -123,7 +124,7 @@ impl Keeper<'_> {
     }
 
     /// What the attempts before this one left behind.
-    async fn left_by(&self, before: &[Run]) -> Earlier {
+    async fn left_by(&self, before: &[Run]) -> EarlierAttempts {
         let end = before.first().and_then(|run| run.detail.clone());
         let mut notes = Vec::new();
         for run in before.iter().take(MAX_EARLIER_ATTEMPTS).rev() {
@@ -135,7 +136,7 @@ impl Keeper<'_> {
             }
         }
         let reported = self.reported_by(before.first()).await;
-        Earlier { end, reason: before.first().and_then(|run| run.reason), reported, notes }
+        EarlierAttempts { end, reason: before.first().and_then(|run| run.reason), reported, notes }
     }
 
     /// What the agent of a run that went well said at its end. Of another, its end says what there is to say.

@@ -4,21 +4,35 @@
 use fleet_core::outcome::{CheckExit, CheckResult, LONGEST_TAIL, StopCause};
 use fleet_core::run::StopKind;
 use fleet_core::supervision::Order;
+use fleet_core::task::TaskSpec;
 use fleet_core::time::Span;
 use fleet_host::process::Exit;
 use tokio::time::Instant;
 
 use super::Keeper;
-use super::command::{Command, Ran, end_of, tail};
-use super::prepare::Prepared;
+use super::command::{Ran, ShellCommand, end_of, tail};
+use super::prepare::PreparedRun;
+use super::stage::StageRun;
 use crate::clock;
+use crate::config::Config;
 use crate::home::write_private;
 
 /// How many lines of its output a check result keeps.
 const TAIL: usize = 40;
 
+/// What must succeed over the work of a task: what its stage says, else what the configuration does for work that may
+/// change files.
+pub(crate) fn of_task(stage: Option<&StageRun>, task: &TaskSpec, config: &Config) -> Vec<Vec<String>> {
+    let line = |line: &String| ["sh", "-c", line].map(ToOwned::to_owned).to_vec();
+    match stage {
+        Some(stage) => stage.checks().to_vec(),
+        None if task.read_only => Vec::new(),
+        None => config.workspaces().checks.iter().map(line).collect(),
+    }
+}
+
 #[derive(Default)]
-pub(super) struct Checked {
+pub(super) struct ChecksOutcome {
     pub(super) receipts: Vec<CheckResult>,
     /// What stopped the rest of them, if something did.
     pub(super) stopped: Option<StopCause>,
@@ -26,11 +40,11 @@ pub(super) struct Checked {
 
 impl Keeper<'_> {
     /// Runs the checks, and ends all that they leave running.
-    pub(super) async fn check(&self, prepared: &Prepared, checks: &[Vec<String>]) -> Checked {
+    pub(super) async fn check(&self, prepared: &PreparedRun, checks: &[Vec<String>]) -> ChecksOutcome {
         // For a take-over: what is uncommitted from here on is not the agent's.
         let _ = write_private(&self.folder.checking(), b"");
         let deadline = Instant::now() + self.config.workspaces().check_time;
-        let mut checked = Checked::default();
+        let mut checked = ChecksOutcome::default();
         for argv in checks {
             match self.run_check(prepared, argv, deadline).await {
                 Some(receipt) => checked.receipts.push(receipt),
@@ -47,14 +61,14 @@ impl Keeper<'_> {
     /// Runs one of them; nothing if the whole run is to stop.
     async fn run_check(
         &self,
-        prepared: &Prepared,
+        prepared: &PreparedRun,
         argv: &[String],
         deadline: Instant,
     ) -> Option<CheckResult> {
         let (log, begun) = (self.folder.checks_log(), clock::uptime());
         // What the one before said is in the same log.
         let behind = end_of(&log);
-        let exit = match self.command(prepared, Command::argv(argv, &log, deadline)).await {
+        let exit = match self.command(prepared, ShellCommand::argv(argv, &log, deadline)).await {
             Ok(Ran::Ended(Exit::Code(code))) => CheckExit::Code(code),
             Ok(Ran::Ended(Exit::Signal(signal))) => CheckExit::Signal(signal),
             Ok(Ran::TimedOut) => {

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use fleet_agents::Stream;
 use fleet_core::redact::Redactor;
-use fleet_host::log::{CappedLog, LogReader, Piece};
-use fleet_host::process::{self, Exit, Input, Launch};
+use fleet_host::log::{CappedLog, LogPiece, LogReader};
+use fleet_host::process::{self, Exit, Launch, StdinFrom};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::prepare::Prepared;
-use super::pump::{Piece as Printed, Pump, Source};
+use super::prepare::PreparedRun;
+use super::pump::{AgentOutput as Printed, Pump, PumpSource};
 use super::{Keeper, blocking};
 use crate::problems::chain;
 use crate::stuck::LONGEST_STEP;
@@ -29,14 +29,14 @@ pub(super) enum Ran {
 }
 
 /// What to run: something for `/bin/sh`, with arguments, and where its words go.
-pub(super) struct Command<'a> {
+pub(super) struct ShellCommand<'a> {
     pub(super) script: OsString,
     pub(super) args: Vec<OsString>,
     pub(super) log: &'a Path,
     pub(super) deadline: Instant,
 }
 
-impl<'a> Command<'a> {
+impl<'a> ShellCommand<'a> {
     /// A line as a person types it.
     pub(super) fn line(line: &str, log: &'a Path, deadline: Instant) -> Self {
         // One log, in the order in which things were said.
@@ -52,13 +52,17 @@ impl<'a> Command<'a> {
 
 impl Keeper<'_> {
     /// Runs a command in the workspace. Processes that it leaves behind when it succeeds keep running.
-    pub(super) async fn command(&self, prepared: &Prepared, command: Command<'_>) -> Result<Ran, String> {
+    pub(super) async fn command(
+        &self,
+        prepared: &PreparedRun,
+        command: ShellCommand<'_>,
+    ) -> Result<Ran, String> {
         let launch = Launch {
             program: "/bin/sh".into(),
             args: ["-c".into(), command.script, "sh".into()].into_iter().chain(command.args).collect(),
             env: self.environment(prepared, None),
             cwd: prepared.workspace.path().to_owned(),
-            stdin: Input::Null,
+            stdin: StdinFrom::Null,
         };
         let mut children = signal(SignalKind::child()).map_err(|error| error.to_string())?;
         let started = process::launch(&launch).map_err(|error| chain(&error))?;
@@ -67,7 +71,7 @@ impl Keeper<'_> {
             CappedLog::open(command.log, self.config.limits().log).map_err(|error| error.to_string())?;
         let redactor = Redactor::new(self.secrets());
         let mut pump = Pump::new();
-        pump.add(Source { stream: Stream::Out, pipe: started.stdout, log, redactor })
+        pump.add(PumpSource { stream: Stream::Out, pipe: started.stdout, log, redactor })
             .map_err(|error| error.to_string())?;
         let mut orders = self.orders.clone();
         let mut is_open = true;
@@ -91,8 +95,8 @@ impl Keeper<'_> {
         self.guard.within(LONGEST_STEP);
         let is_good = matches!(ran, Ran::Ended(Exit::Code(0)));
         if !is_good {
-            let ladder = self.ladder();
-            let _ = blocking(move || tree.stop(&ladder, &mut || drop(process::reap()))).await;
+            let sequence = self.stop_sequence();
+            let _ = blocking(move || tree.stop(&sequence, &mut || drop(process::reap()))).await;
         }
         // Its last words are in the pipe, perhaps, and belong into the message. What it left running may hold the pipe.
         let rest = async { while is_more(pump.pieces.recv().await.as_ref()) {} };
@@ -123,7 +127,7 @@ pub(super) fn tail(log: &Path, behind: u64, lines: usize, bytes: usize) -> Strin
         while let Some(piece) = log.next_piece(bytes)?
             && said.len() < bytes
         {
-            if let Piece::Bytes { bytes, .. } = piece {
+            if let LogPiece::Bytes { bytes, .. } = piece {
                 said.extend(bytes);
             }
         }

@@ -9,19 +9,19 @@ use fleet_core::run::{Ending, RunMove, RunReport};
 use fleet_host::git::{GitError, WorkspaceError};
 use fleet_store::{StoreError, ops};
 
-use super::checks::Checked;
-use super::prepare::Prepared;
+use super::checks::ChecksOutcome;
+use super::prepare::PreparedRun;
 use super::supervise::AgentEnd;
-use super::{Keeper, Left, RETRY_DELAY, blocking, journal};
-use crate::closing::{self, Case, EndOfRun, Progress, Saved, Shown, commit_message};
+use super::{Keeper, LeftBehind, RETRY_DELAY, blocking, journal};
+use crate::closing::{self, AgentProgress, EndOfRun, RunEvidence, Saved, ShownWork, commit_message};
 use crate::{clock, fault};
 
 impl Keeper<'_> {
     /// Looks at what the agent left, decides, records, and gives the workspace back.
-    pub(super) async fn finish(&self, prepared: Prepared, mut seen: AgentEnd) -> Outcome<Left> {
+    pub(super) async fn finish(&self, prepared: PreparedRun, mut seen: AgentEnd) -> Outcome<LeftBehind> {
         let run = self.run.id;
         let exited = !matches!(seen.exit, AgentExit::NotStarted(_));
-        let mut untold = Untold { last: seen.last.take(), exited };
+        let mut untold = UnstoredEnd { last: seen.last.take(), exited };
         if !exited {
             self.end_processes().await;
         }
@@ -47,12 +47,12 @@ impl Keeper<'_> {
         let is_empty = shown.as_ref().is_ok_and(|shown| shown.is_empty);
         let reset = seen.heard.limited_until;
         let evidence = Evidence { unmerged: self.not_merged(&prepared).await?, ..self.evidence(seen).await };
-        let mut case = Case::new(evidence, shown);
+        let mut case = RunEvidence::new(evidence, shown);
         if calls_for_checks(&case.evidence) {
             // They may take long, and people want to know what the agent said.
             let refused = untold.is_any() && self.tell_exit(&mut untold).await;
             let checked =
-                if refused { Checked::default() } else { self.check(&prepared, self.checks()).await };
+                if refused { ChecksOutcome::default() } else { self.check(&prepared, &self.checks()).await };
             fault::point(self.engine, "keeper-checked").await;
             if refused || self.is_lost() {
                 return self.leave(prepared).await;
@@ -75,7 +75,7 @@ impl Keeper<'_> {
 
     /// A branch without any work is only in the way; a retry makes it again. But where the work of others was merged
     /// for it, nothing else has that, and people are pointed to it.
-    async fn settle_empty_branch(&self, prepared: &Prepared) -> Outcome<()> {
+    async fn settle_empty_branch(&self, prepared: &PreparedRun) -> Outcome<()> {
         let (workspace, base, prior) =
             (Arc::clone(&prepared.workspace), prepared.base.clone(), self.prior_work.clone());
         // Neither is worth more than a try.
@@ -86,8 +86,8 @@ impl Keeper<'_> {
     /// that has just woken up learns only now that another keeper has the run. Whether it was.
     ///
     /// A run whose agent never started goes to its end directly, and a store out of reach is asked again at the end.
-    async fn tell_exit(&self, untold: &mut Untold) -> bool {
-        let Untold { last, .. } = std::mem::take(untold);
+    async fn tell_exit(&self, untold: &mut UnstoredEnd) -> bool {
+        let UnstoredEnd { last, .. } = std::mem::take(untold);
         let (run, attempt, now) = (self.run.id, self.run.attempt, self.engine.now());
         let exit = ops::AdvanceRun { run, attempt, event: RunMove::Exit, now };
         let last = async {
@@ -102,7 +102,7 @@ impl Keeper<'_> {
 
     /// Ends without recording anything, because another keeper has the run by now. So may be its branch: only a
     /// snapshot is safe.
-    async fn leave(&self, prepared: Prepared) -> Outcome<Left> {
+    async fn leave(&self, prepared: PreparedRun) -> Outcome<LeftBehind> {
         let (workspace, run, now) = (Arc::clone(&prepared.workspace), self.run.id, self.engine.now());
         let save = blocking(move || closing::save_all(&workspace, run, "the run was lost", now));
         let saved = self.bounded(save).await?;
@@ -110,13 +110,13 @@ impl Keeper<'_> {
     }
 
     /// What the checks left in the workspace is not the agent's work, and is kept all the same.
-    async fn save_rest(&self, prepared: &Prepared) -> Outcome<Option<Saved>> {
+    async fn save_rest(&self, prepared: &PreparedRun) -> Outcome<Option<Saved>> {
         let (workspace, run, now) = (Arc::clone(&prepared.workspace), self.run.id, self.engine.now());
         let saved = blocking(move || closing::save_rest(&workspace, run, "after the checks", now)).await?;
         Ok(Saved::attempted(saved))
     }
 
-    async fn not_merged(&self, prepared: &Prepared) -> Outcome<Vec<String>> {
+    async fn not_merged(&self, prepared: &PreparedRun) -> Outcome<Vec<String>> {
         let Some(stage) = self.stage.clone().filter(|_| !prepared.unmerged.is_empty()) else {
             return Ok(Vec::new());
         };
@@ -125,35 +125,38 @@ impl Keeper<'_> {
     }
 
     /// Commits what was left and looks at what there is.
-    async fn show(&self, prepared: &Prepared) -> Outcome<Result<Shown, GitError>> {
+    async fn show(&self, prepared: &PreparedRun) -> Outcome<Result<ShownWork, GitError>> {
         let (workspace, base, run) = (Arc::clone(&prepared.workspace), prepared.base.clone(), self.run.id);
         let is_stopped = self.orders.borrow().is_some();
-        let progress = if is_stopped { Progress::Stopped } else { Progress::Ended };
+        let progress = if is_stopped { AgentProgress::Stopped } else { AgentProgress::Ended };
         let message = commit_message(&self.task, &self.run.agent, progress);
         blocking(move || closing::show(&workspace, run, &base, &message)).await
     }
 
     /// Nothing was started: the end is known already.
-    pub(super) async fn finish_unready(&self, ending: Ending) -> Outcome<Left> {
+    pub(super) async fn finish_unready(&self, ending: Ending) -> Outcome<LeftBehind> {
         self.end_processes().await;
         let ending = self.ordered_ending().unwrap_or(ending);
         let (run, attempt) = (self.run.id, self.run.attempt);
-        self.record(EndOfRun { run, attempt, ending, result: None, reset: None }, Untold::default()).await?;
+        // The next attempt gets another one.
+        let fitness = if matches!(ending, Ending::Failed(..)) { Saved::Unfit } else { Saved::All };
+        self.record(EndOfRun { run, attempt, ending, result: None, reset: None }, UnstoredEnd::default())
+            .await?;
         let (area, run, now, home) = (self.area(), self.run.id, self.engine.now(), self.home.clone());
-        let tidied = blocking(move || -> Result<Left, WorkspaceError> {
-            let Some(workspace) = area.adopt(&run.to_string())? else { return Ok(Left::Nothing) };
+        let tidied = blocking(move || -> Result<LeftBehind, WorkspaceError> {
+            let Some(workspace) = area.adopt(&run.to_string())? else { return Ok(LeftBehind::Nothing) };
             let saved = closing::save_all(&workspace, run, "it was not ready", now);
             match Saved::attempted(saved) {
-                Some(saved) => saved.release(workspace, &home).map(|()| Left::Nothing),
-                None => Ok(Left::Workspace),
+                Some(saved) => saved.and(fitness).release(workspace, &home).map(|()| LeftBehind::Nothing),
+                None => Ok(LeftBehind::Workspace),
             }
         });
         // What cannot be cleaned up now is found by the next check.
-        Ok(self.bounded(tidied).await?.unwrap_or(Left::Workspace))
+        Ok(self.bounded(tidied).await?.unwrap_or(LeftBehind::Workspace))
     }
 
     /// Tells the store how the run ended. False: another process has decided.
-    async fn record(&self, end: EndOfRun, mut untold: Untold) -> Outcome<bool> {
+    async fn record(&self, end: EndOfRun, mut untold: UnstoredEnd) -> Outcome<bool> {
         // On a full disk the store, which may be elsewhere, still learns of it.
         let noted = end.note(&self.folder);
         fault::point(self.engine, "keeper-noted").await;
@@ -172,7 +175,7 @@ impl Keeper<'_> {
     }
 
     /// Records everything that is not recorded yet at once. If that fails, records it step by step, as far as possible.
-    async fn close(&self, end: &EndOfRun, untold: &Untold) -> Outcome<bool> {
+    async fn close(&self, end: &EndOfRun, untold: &UnstoredEnd) -> Outcome<bool> {
         if !untold.is_any() {
             return Ok(false);
         }
@@ -201,12 +204,12 @@ impl Keeper<'_> {
     }
 
     /// The workspace is free for the next run if its work is safe; otherwise it is left to a later clean-up.
-    async fn give_back(&self, prepared: Prepared, saved: Option<Saved>) -> Outcome<Left> {
-        let Some(workspace) = Arc::into_inner(prepared.workspace) else { return Ok(Left::Workspace) };
+    async fn give_back(&self, prepared: PreparedRun, saved: Option<Saved>) -> Outcome<LeftBehind> {
+        let Some(workspace) = Arc::into_inner(prepared.workspace) else { return Ok(LeftBehind::Workspace) };
         let saved = saved.or_else(|| closing::is_gone(&workspace).then_some(Saved::All));
-        let (Some(saved), home) = (saved, self.home.clone()) else { return Ok(Left::Workspace) };
+        let (Some(saved), home) = (saved, self.home.clone()) else { return Ok(LeftBehind::Workspace) };
         let released = self.bounded(blocking(move || saved.release(workspace, &home))).await?;
-        Ok(if released.is_ok() { Left::Nothing } else { Left::Workspace })
+        Ok(if released.is_ok() { LeftBehind::Nothing } else { LeftBehind::Workspace })
     }
 
     /// What the agent declared. Only the store has it, and the end has to be told to the same store: so one that is
@@ -226,12 +229,12 @@ impl Keeper<'_> {
 
 /// What the store does not know yet of an agent that is gone.
 #[derive(Default)]
-struct Untold {
+struct UnstoredEnd {
     last: Option<ops::AppendRunEvents>,
     exited: bool,
 }
 
-impl Untold {
+impl UnstoredEnd {
     fn is_any(&self) -> bool {
         self.last.is_some() || self.exited
     }

@@ -7,19 +7,19 @@ mod status;
 
 use std::time::Duration;
 
-use fleet_agents::{AgentEvent, Decoder, Failure, Stream};
+use fleet_agents::{AgentEvent, AgentFailure, Decoder, Stream};
 use fleet_core::event::Fact;
 use fleet_core::id::RunId;
 use fleet_core::outcome::AgentExit;
 use fleet_core::run::{Reason, Totals};
 use fleet_core::text::shortened;
 use fleet_core::time::Millis;
-use fleet_host::lines::{Line, Lines};
+use fleet_host::lines::{Line, LineSplitter};
 use fleet_store::{Store, StoreError, ops};
 
-use self::status::{AgentStatus, moment};
+use self::status::{JournalStatus, moment};
 use super::boundary::Boundary;
-use super::tally::{Pricing, Tally};
+use super::tally::{Pricing, UsageTally};
 
 /// A longer line is cut: no decoder needs more, and the raw log has the rest.
 pub(crate) const LONGEST_LINE: usize = 1024 * 1024;
@@ -45,21 +45,21 @@ pub(crate) struct Journal {
     run: RunId,
     attempt: i64,
     decoder: Box<dyn Decoder>,
-    out: Lines,
-    err: Lines,
+    out: LineSplitter,
+    err: LineSplitter,
     /// Where the first line of standard output begins that was not decoded.
     decoded: u64,
     stored: Stored,
     facts: Vec<(Millis, Fact)>,
     kept: usize,
     omitted: u64,
-    tally: Tally,
+    tally: UsageTally,
     /// A lower bound of what it used.
     least: Totals,
     /// What the store knows of that. It is not an event, and need not come from the output.
     stored_totals: Totals,
     activity: Option<String>,
-    status: AgentStatus,
+    status: JournalStatus,
     /// Where the agent has to stay, and how it did not.
     boundary: Option<Boundary>,
     outside: Option<String>,
@@ -67,10 +67,10 @@ pub(crate) struct Journal {
 
 /// What the decoder made of the whole output.
 #[derive(Debug, Default)]
-pub(crate) struct Heard {
+pub(crate) struct DecodedOutput {
     pub(crate) final_text: Option<String>,
     pub(crate) question: Option<String>,
-    pub(crate) failure: Option<Failure>,
+    pub(crate) failure: Option<AgentFailure>,
     /// When the provider's limit on the account ends, as far as the agent said so.
     pub(crate) limited_until: Option<Millis>,
     /// Whether anything came from its model, or at least from its provider.
@@ -84,18 +84,18 @@ impl Journal {
             run,
             attempt,
             decoder,
-            out: Lines::new(LONGEST_LINE),
-            err: Lines::new(LONGEST_LINE),
+            out: LineSplitter::new(LONGEST_LINE),
+            err: LineSplitter::new(LONGEST_LINE),
             decoded: 0,
             stored,
             facts: Vec::new(),
             kept: 0,
             omitted: 0,
-            tally: Tally::default(),
+            tally: UsageTally::default(),
             least: Totals::default(),
             stored_totals: Totals::default(),
             activity: None,
-            status: AgentStatus::default(),
+            status: JournalStatus::default(),
             boundary: None,
             outside: None,
         }
@@ -103,7 +103,7 @@ impl Journal {
 
     /// The same for an agent whose tokens have such a price, as far as it does not tell what they cost.
     pub(crate) fn priced(self, pricing: Pricing) -> Self {
-        Self { tally: Tally::new(pricing), ..self }
+        Self { tally: UsageTally::new(pricing), ..self }
     }
 
     /// The same for an agent that has to stay within a boundary.
@@ -212,10 +212,10 @@ impl Journal {
         &mut self,
         stream: Stream,
         now: Millis,
-        feed: impl FnOnce(&mut Lines, &mut dyn FnMut(Line<'_>)),
+        feed: impl FnOnce(&mut LineSplitter, &mut dyn FnMut(Line<'_>)),
     ) {
         let place = if stream == Stream::Out { &mut self.out } else { &mut self.err };
-        let mut lines = std::mem::replace(place, Lines::new(0));
+        let mut lines = std::mem::replace(place, LineSplitter::new(0));
         feed(&mut lines, &mut |line| self.line(stream, &line, now));
         if stream == Stream::Out {
             self.decoded = self.decoded.max(lines.line_start());
@@ -225,13 +225,13 @@ impl Journal {
         }
     }
 
-    pub(crate) fn end(&mut self, exit: &AgentExit, now: Millis) -> Heard {
+    pub(crate) fn end(&mut self, exit: &AgentExit, now: Millis) -> DecodedOutput {
         for event in self.decoder.end(exit) {
             self.event(event, now, true);
         }
-        let outside = self.outside.take().map(|text| Failure::new(Reason::OutsideWorkspace, text));
+        let outside = self.outside.take().map(|text| AgentFailure::new(Reason::OutsideWorkspace, text));
         let failure = outside.or_else(|| self.decoder.failure());
-        Heard {
+        DecodedOutput {
             final_text: self.decoder.final_text().map(ToOwned::to_owned),
             question: self.status.question.take(),
             limited_until: self.status.limited_until(failure.as_ref(), now),
@@ -270,7 +270,7 @@ impl Journal {
     fn event(&mut self, event: AgentEvent, now: Millis, is_new: bool) {
         self.tally.count(&event);
         self.status.observe(&event, now);
-        if let Some(text) = self.boundary.as_mut().and_then(|boundary| boundary.crossing(&event)) {
+        if let Some(text) = self.boundary.as_mut().and_then(|boundary| boundary.step_outside(&event)) {
             let reason = Reason::OutsideWorkspace;
             self.facts.push((now, Fact::Agent(AgentEvent::Error { reason, text: text.clone() })));
             self.status.hopeless = Some((reason, text.clone()));

@@ -19,7 +19,7 @@ use crate::runner::any_signal;
 pub(super) type Orders = watch::Receiver<Option<Order>>;
 
 /// How many messages waited for the run at the last look.
-pub(super) type Waiting = watch::Receiver<i64>;
+pub(super) type WaitingCount = watch::Receiver<i64>;
 
 /// A failed renewal is tried again after this: the store may be restarting.
 const RETRY_DELAY: Duration = Duration::from_secs(1);
@@ -40,26 +40,26 @@ impl Lease {
 }
 
 /// What the holder of a run is asked to do.
-pub(super) struct Hold {
+pub(super) struct RunOrders {
     pub(super) orders: Orders,
-    pub(super) waiting: Waiting,
+    pub(super) waiting: WaitingCount,
     tell: watch::Sender<Option<Order>>,
 }
 
-impl Hold {
+impl RunOrders {
     /// Passes on a request to stop the run that was found outside the renewals.
-    pub(super) fn heard(&self, stop: Option<StopRequest>) {
+    pub(super) fn pass_on(&self, stop: Option<StopRequest>) {
         if let Some(stop) = stop {
             tell_order(&self.tell, Order::Stop(stop));
         }
     }
 }
 
-/// Renews until the run is lost or the keeper ends. A nudge (SIGUSR1) makes it look at once.
-pub(super) fn hold(store: Store, lease: Lease) -> Outcome<Hold> {
+/// Renews until the run is lost or the keeper ends. SIGUSR1 makes it look at once.
+pub(super) fn hold(store: Store, lease: Lease) -> Outcome<RunOrders> {
     let (tell, orders) = watch::channel(None);
     let (count, waiting) = watch::channel(0);
-    let hold = Hold { orders, waiting, tell: tell.clone() };
+    let hold = RunOrders { orders, waiting, tell: tell.clone() };
     let listen = |kind| {
         signal(kind)
             .map_err(|error| Problem::new(Code::Internal, format!("cannot listen for signals: {error}")))

@@ -1,4 +1,4 @@
-//! The keeper of one run: a small process of its own that prepares the workspace, starts the agent, writes down
+//! The keeper of one run: a small process that prepares the workspace, starts the agent, writes down
 //! what it says, holds the lease, enforces the limits, and records the end.
 //!
 //! Owns the life of one run on this machine. Must never depend on the runner that started it: that one may be
@@ -10,7 +10,7 @@ mod agent_stdin;
 mod boundary;
 mod branch;
 mod briefing;
-mod checks;
+pub(crate) mod checks;
 mod command;
 #[cfg(test)]
 mod earlier_runs;
@@ -30,6 +30,7 @@ mod talk;
 mod tally;
 mod templates;
 
+use std::any::Any;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,17 +52,17 @@ pub(crate) use finish::declared;
 pub(crate) use talk::Talk;
 pub(crate) use tally::Pricing;
 
-use crate::agents::{Terms, Wish};
-use crate::caller::{Agent, Caller};
+use crate::agents::{RunWish, Terms};
+use crate::caller::{Caller, CallingAgent};
 use crate::closing::EndOfRun;
 use crate::config::Config;
 use crate::door::{self, OpenDoor};
 use crate::home::{Home, RunFolder, make_private};
 use crate::runner::unattended;
-use crate::stuck::{Guard, LONGEST_STEP};
-use crate::{Engine, agents, allowed, checkouts, clock, fault, problems};
-use lease::{Hold, Lease, Orders};
-use prepare::Prepared;
+use crate::stuck::{LONGEST_STEP, StuckGuard};
+use crate::{BoxFuture, Engine, agents, allowed, checkouts, clock, fault, problems};
+use lease::{Lease, Orders, RunOrders};
+use prepare::PreparedRun;
 use prior_work::PriorWork;
 use stage::StageRun;
 
@@ -96,15 +97,17 @@ struct Keeper<'e> {
     /// The slots of its runner.
     slots: usize,
     orders: Orders,
-    hold: Hold,
-    guard: Guard,
+    hold: RunOrders,
+    guard: StuckGuard,
 }
 
-pub async fn run(engine: &Engine, ticket: Ticket) -> Outcome<()> {
-    let kept = keep(engine, ticket).await;
-    // The runner may have been killed meanwhile, and this may be the last process that notices.
-    let _ = unattended(engine).await;
-    kept
+pub fn run(engine: &Engine, ticket: Ticket) -> BoxFuture<'_, Outcome<()>> {
+    Box::pin(async move {
+        let kept = keep(engine, ticket).await;
+        // The runner may have been killed meanwhile, and this may be the last process that notices.
+        let _ = unattended(engine).await;
+        kept
+    })
 }
 
 async fn keep(engine: &Engine, ticket: Ticket) -> Outcome<()> {
@@ -120,20 +123,23 @@ async fn keep(engine: &Engine, ticket: Ticket) -> Outcome<()> {
     // A second keeper of the same run, or one that comes after the run was tidied up, has nothing to do.
     let Some(mark) = Mark::set(&home, ticket.run)? else { return Ok(()) };
     process::become_subreaper();
-    let guard = Guard::of_this_process().map_err(internal)?;
+    let guard = StuckGuard::of_this_process().map_err(internal)?;
     fault::point(engine, "keeper-marked").await;
-    let detail = patiently(engine, async || engine.call(ops::GetRun { run: ticket.run }).await).await?;
+    let detail =
+        until_store_answers(engine, async || engine.call(ops::GetRun { run: ticket.run }).await).await?;
     if detail.run.attempt != ticket.attempt || detail.run.state != RunState::Preparing {
         return mark.remove();
     }
     let Some(task) = detail.task.clone() else { return mark.remove() };
-    let stage = patiently(engine, async || StageRun::of(engine, &task).await).await?.map(Arc::new);
+    let stage = until_store_answers(engine, async || StageRun::of(engine, &task, &detail.run).await)
+        .await?
+        .map(Arc::new);
     let prior_work = async || PriorWork::of(engine, &detail, stage.as_ref()).await;
-    let prior_work = patiently(engine, prior_work).await?;
+    let prior_work = until_store_answers(engine, prior_work).await?;
     let store = engine.store().await?.clone();
     let (span, until) = (engine.config()?.runner().lease, detail.run.lease_until);
     let hold = lease::hold(store.clone(), Lease { run: ticket.run, attempt: ticket.attempt, span, until })?;
-    hold.heard(detail.run.stop.clone());
+    hold.pass_on(detail.run.stop.clone());
     match project_settings(engine, &detail.run, &task, &detail.project) {
         Ok(ProjectSettings { config, agents, terms, after }) => {
             let keeper = Keeper {
@@ -159,7 +165,7 @@ async fn keep(engine: &Engine, ticket: Ticket) -> Outcome<()> {
             // The life of a run is too large a future for the caller's stack.
             let left = Box::pin(keeper.live()).await?;
             fault::point(engine, "keeper-released").await;
-            if left == Left::Workspace {
+            if left == LeftBehind::Workspace {
                 // The mark stays, without its lock: the next check cleans up.
                 return Ok(());
             }
@@ -182,7 +188,7 @@ async fn keep(engine: &Engine, ticket: Ticket) -> Outcome<()> {
 
 /// A store that is out of reach for a moment (a restart, all its connections taken) is asked again until the lease has
 /// ended: the task of a keeper that gives up is claimed again at once, for a keeper that would give up as well.
-async fn patiently<T>(engine: &Engine, ask: impl AsyncFn() -> Outcome<T>) -> Outcome<T> {
+async fn until_store_answers<T>(engine: &Engine, ask: impl AsyncFn() -> Outcome<T>) -> Outcome<T> {
     let deadline = clock::uptime() + engine.config()?.runner().lease;
     loop {
         match ask().await {
@@ -201,7 +207,7 @@ fn project_settings(engine: &Engine, run: &Run, task: &Task, project: &Project) 
     allowed::check(&here)?;
     let model = task.model().map(ToString::to_string);
     let tuning = task.tuning();
-    let wish = Wish {
+    let wish = RunWish {
         model: model.as_deref(),
         read_only: task.spec.read_only,
         effort: tuning.effort.as_deref(),
@@ -263,14 +269,14 @@ impl Mark {
 
 /// What there is of a run on this machine when its keeper ends, besides its branch and its folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Left {
+enum LeftBehind {
     Nothing,
     /// A workspace that could not be given back, perhaps with work in it that is nowhere else.
     Workspace,
 }
 
 impl Keeper<'_> {
-    async fn live(&self) -> Outcome<Left> {
+    async fn live(&self) -> Outcome<LeftBehind> {
         let group = self.launch_group();
         let prepared = self.bounded(self.prepare()).await;
         let group = group.await.map_err(internal)?;
@@ -293,11 +299,11 @@ impl Keeper<'_> {
     }
 
     /// Lets the agent ask, as the agent of this run. A run without a door goes on: its report is what counts.
-    fn open_door(&self, prepared: &Prepared) -> Result<OpenDoor, String> {
+    fn open_door(&self, prepared: &PreparedRun) -> Result<OpenDoor, String> {
         let here = self.engine.at(prepared.workspace.path().to_owned());
-        let agent = Agent { run: self.run.id, task: self.task.id, project: self.project.clone() };
+        let agent = CallingAgent { run: self.run.id, task: self.task.id, project: self.project.clone() };
         let engine = here.map_err(|problem| problem.to_string())?.acting_as(Caller::Agent(agent));
-        let host = door::Host { keeper: self.me.clone() };
+        let host = door::DoorOwner { keeper: self.me.clone() };
         OpenDoor::open(engine, &self.home, self.run.id, host).map_err(|error| error.to_string())
     }
 
@@ -325,8 +331,8 @@ impl Keeper<'_> {
         self.stage.as_ref().map_or(Returns::Report, |stage| stage.returns())
     }
 
-    fn checks(&self) -> &[Vec<String>] {
-        self.stage.as_ref().map_or(&[], |stage| stage.checks())
+    fn checks(&self) -> Vec<Vec<String>> {
+        checks::of_task(self.stage.as_deref(), &self.task.spec, &self.config)
     }
 
     /// The end of a run that was ordered to stop.
@@ -347,7 +353,15 @@ impl Keeper<'_> {
 
 /// Work that blocks (git, files, processes) runs beside the lease, which must be renewed all the while.
 pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Outcome<T> {
-    tokio::task::spawn_blocking(work).await.map_err(internal)
+    let done = on_a_thread(Box::new(move || Box::new(work()))).await.map_err(internal)?;
+    done.downcast().map(|value| *value).map_err(|_| internal("the work returned something else"))
+}
+
+/// The types of the work and of what it returns are hidden: what runs it is compiled once.
+fn on_a_thread(
+    work: Box<dyn FnOnce() -> Box<dyn Any + Send> + Send>,
+) -> tokio::task::JoinHandle<Box<dyn Any + Send>> {
+    tokio::task::spawn_blocking(work)
 }
 
 fn internal(error: impl std::fmt::Display) -> Problem {

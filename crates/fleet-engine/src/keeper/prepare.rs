@@ -1,13 +1,14 @@
 //! Makes the place where the agent works: a worktree on its own branch, prepared as the user asked.
 
 use std::path::PathBuf;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use fleet_agents::{RepositorySettings, SettingsFiles, Trust};
 use fleet_core::run::{Ending, Reason, Run};
 use fleet_core::task::Setup;
-use fleet_host::git::{self, Area, Oid, Open, SlotState, StartAt, Workspace, WorkspaceError};
+use fleet_host::git::{self, Area, Oid, OpenRequest, SlotState, StartAt, Workspace, WorkspaceError};
 use fleet_host::{copy, ports};
 use fleet_store::ops;
 
@@ -18,7 +19,7 @@ use crate::problems::chain;
 use crate::trust::ProjectWishes;
 use crate::{fault, trust};
 
-pub(super) struct Prepared {
+pub(super) struct PreparedRun {
     pub(super) workspace: Arc<Workspace>,
     /// The commit that the whole task started from, however many attempts there were.
     pub(super) base: Oid,
@@ -26,6 +27,8 @@ pub(super) struct Prepared {
     pub(super) before: Vec<Run>,
     /// Whether an earlier attempt left work on the branch.
     pub(super) continues: bool,
+    /// Whose work it starts from, in a sentence, if it is not the user's.
+    pub(super) passed_on: Option<String>,
     pub(super) ports: Option<ports::PortBlock>,
     /// What its agent has to merge first.
     pub(super) unmerged: Vec<Unmerged>,
@@ -42,11 +45,12 @@ struct Equipped {
     copied: Vec<String>,
 }
 
-struct Beginning {
+struct StartingPoint {
     start: StartAt,
     base: Oid,
     /// What the start was made of, if several had to be joined.
     borrowed: Vec<Oid>,
+    passed_on: Option<String>,
     unmerged: Vec<Unmerged>,
 }
 
@@ -70,8 +74,7 @@ const RELEASE_POLL: Duration = Duration::from_millis(100);
 
 impl Keeper<'_> {
     /// Makes everything, or says how the run ends instead.
-    pub(super) async fn prepare(&self) -> Result<Prepared, Ending> {
-        let skips_setup = self.task.spec.setup == Setup::Skip;
+    pub(super) async fn prepare(&self) -> Result<PreparedRun, Ending> {
         self.check_trust()?;
         let branch = branch_of(&self.task);
         let before = self.attempts_before().await?;
@@ -89,26 +92,27 @@ impl Keeper<'_> {
                 None => beginning = self.begin_again(&branch, &before, &beginning).await?,
             }
         };
-        let Beginning { start, base, unmerged, .. } = beginning;
+        let StartingPoint { start, base, passed_on, unmerged, .. } = beginning;
         let continues = matches!(start, StartAt::Continue);
         fault::point(self.engine, "keeper-opened").await;
         let path = workspace.path().display().to_string();
         // Recorded before a commit can be made in it: a retry knows the branch for ours by that.
         let known = self.record_prepared(ops::Prepared { workspace: Some(path), ..Default::default() });
-        let (known, equipped) = tokio::join!(known, self.equip(workspace, skips_setup));
+        let (known, equipped) = tokio::join!(known, self.equip(workspace));
         known?;
         let Equipped { workspace, ports, copied } = equipped?;
-        let mut prepared = Prepared {
+        let mut prepared = PreparedRun {
             workspace: Arc::new(workspace),
             base,
             before,
             continues,
+            passed_on,
             ports,
             unmerged,
             repository_settings: RepositorySettings::Absent,
             door: Err("it was not opened".to_owned()),
         };
-        if !skips_setup {
+        if self.task.spec.setup == Setup::Full {
             setup::run(self, &prepared).await?;
         }
         let path = prepared.workspace.path().to_owned();
@@ -164,8 +168,8 @@ impl Keeper<'_> {
         &self,
         branch: &str,
         before: &[Run],
-        first: &Beginning,
-    ) -> Result<Beginning, Ending> {
+        first: &StartingPoint,
+    ) -> Result<StartingPoint, Ending> {
         let again = self.start_at(branch, before).await?;
         if again.base != first.base {
             self.record_prepared(self.plan(branch, &again.base)?).await?;
@@ -178,22 +182,36 @@ impl Keeper<'_> {
     async fn open(
         &self,
         branch: &str,
-        beginning: &Beginning,
+        beginning: &StartingPoint,
         before: &[Run],
     ) -> Result<Option<Workspace>, Ending> {
         // Some agents can go on with a conversation only where it began.
         let here = before.iter().filter(|run| run.place == self.run.place);
         let preferred = here.filter_map(|run| run.workspace.as_ref()).map(PathBuf::from).next();
-        let Beginning { start, borrowed, .. } = beginning;
-        let (owner, branch) = (self.run.id.to_string(), branch.to_owned());
-        let open = Open { owner, branch, start: start.clone(), borrowed: borrowed.clone(), preferred };
-        let area = self.area();
+        let StartingPoint { start, borrowed, .. } = beginning;
+        let open = OpenRequest {
+            borrowed: borrowed.clone(),
+            preferred,
+            submodule_time: self.config.workspaces().submodule_time,
+            ..OpenRequest::new(self.run.id.to_string(), branch, start.clone())
+        };
+        let (area, stop) = (self.area(), open.stop.clone());
         let opened = blocking(move || match area.open(&open) {
             Ok(workspace) => Ok(Some(workspace)),
-            Err(_) if has_changed(&area, &open) => Ok(None),
+            Err(_) if !open.stop.is_set() && has_changed(&area, &open) => Ok(None),
             Err(error) => Err(refusal(&area, &open, &error)),
         });
-        opened.await.map_err(released)?
+        let mut orders = self.orders.clone();
+        let mut opened = pin!(opened);
+        let opened = tokio::select! {
+            opened = &mut opened => opened,
+            // Not a borrow of the order, which would keep the next one out.
+            Ok(()) = async { orders.wait_for(Option::is_some).await.map(drop) } => {
+                stop.set();
+                opened.await
+            }
+        };
+        opened.map_err(released)?
     }
 
     /// What the task takes from the repository's own file and templates counts only if the user agreed to it.
@@ -227,7 +245,7 @@ impl Keeper<'_> {
             return Ok(RepositorySettings::Absent);
         }
         let asked = ProjectWishes::of_files(&self.project.common_dir, found);
-        let asked = trust::Trust::new(self.home.root()).uncovered(&asked);
+        let asked = trust::ConsentStore::new(self.home.root()).uncovered(&asked);
         let asked = asked.map_err(|problem| failed(Reason::SetupFailed)(&problem.to_string()))?;
         match (asked.is_empty(), can_be_left_out) {
             (true, _) => Ok(RepositorySettings::Used),
@@ -246,14 +264,14 @@ impl Keeper<'_> {
     }
 
     /// A retry goes on where the earlier attempt stopped. A branch of that name that no attempt made is the user's.
-    async fn start_at(&self, branch: &str, before: &[Run]) -> Result<Beginning, Ending> {
+    async fn start_at(&self, branch: &str, before: &[Run]) -> Result<StartingPoint, Ending> {
         let (area, directory) = (self.area(), checkout(&self.project));
         let earlier = self.earlier_attempts_on(branch, before).await?;
         let (name, rev) = (branch.to_owned(), self.task.spec.base.as_ref().map(ToString::to_string));
         // Where a person has said where to begin, that counts.
         let prior = self.prior_work.clone().filter(|_| rev.is_none());
         let broken = |error: git::GitError| Ending::Failed(reason(error.needs_a_person()), chain(&error));
-        let look = move || -> Result<Beginning, Ending> {
+        let look = move || -> Result<StartingPoint, Ending> {
             git::check_safe(&directory).map_err(broken)?;
             git::open_vault(&area.repo, &area.vault).map_err(broken)?;
             if let Some(tip) = git::branch_commit(&area.repo, &name).map_err(broken)? {
@@ -261,12 +279,13 @@ impl Keeper<'_> {
                     let why = format!("there is a branch {name} already, and this task did not make it");
                     return Err(Ending::Failed(Reason::BranchTaken, why));
                 };
-                let unmerged = prior.map_or(Ok(Vec::new()), |prior| prior.unmerged(&area, &tip));
-                let (base, unmerged) = (earlier.base, unmerged.map_err(broken)?);
-                return Ok(Beginning { start: StartAt::Continue, base, borrowed: Vec::new(), unmerged });
+                let unmerged = prior.as_ref().map_or(Ok(Vec::new()), |prior| prior.unmerged(&area, &tip));
+                let (start, base, unmerged) = (StartAt::Continue, earlier.base, unmerged.map_err(broken)?);
+                let passed_on = prior.and_then(|prior| prior.passed_on(&area, &base));
+                return Ok(StartingPoint { start, base, borrowed: Vec::new(), passed_on, unmerged });
             }
             let alone = |commit| Joined { commit, of: Vec::new(), unmerged: Vec::new() };
-            let joined = match (rev, prior) {
+            let joined = match (rev, &prior) {
                 (Some(rev), _) => Some(alone(git::resolve_commit(&area.repo, &rev).map_err(broken)?)),
                 (None, Some(prior)) => prior.join(&area)?,
                 (None, None) => None,
@@ -275,7 +294,8 @@ impl Keeper<'_> {
                 Some(joined) => joined,
                 None => alone(git::head_commit(&area.repo).map_err(broken)?),
             };
-            Ok(Beginning { start: StartAt::New(base.clone()), base, borrowed, unmerged })
+            let passed_on = prior.and_then(|prior| prior.passed_on(&area, &base));
+            Ok(StartingPoint { start: StartAt::New(base.clone()), base, borrowed, passed_on, unmerged })
         };
         blocking(look).await.map_err(released)?
     }
@@ -292,15 +312,12 @@ impl Keeper<'_> {
     async fn record_prepared(&self, prepared: ops::Prepared) -> Result<(), Ending> {
         let (run, attempt, now) = (self.run.id, self.run.attempt, self.engine.now());
         let stop = self.call(ops::PrepareRun { run, attempt, prepared, now }).await.map_err(released)?;
-        self.hold.heard(stop);
+        self.hold.pass_on(stop);
         Ok(())
     }
 
     /// What a workspace has besides the files of its commit.
-    async fn equip(&self, workspace: Workspace, skips_setup: bool) -> Result<Equipped, Ending> {
-        if skips_setup {
-            return Ok(Equipped { workspace, ports: None, copied: Vec::new() });
-        }
+    async fn equip(&self, workspace: Workspace) -> Result<Equipped, Ending> {
         let (workspace, copied) = self.copy_files(workspace).await?;
         Ok(Equipped { workspace, ports: self.lease_ports().await?, copied })
     }
@@ -334,13 +351,13 @@ impl Keeper<'_> {
 }
 
 /// Whether the branch was made or removed since the start was chosen.
-fn has_changed(area: &Area, open: &Open) -> bool {
+fn has_changed(area: &Area, open: &OpenRequest) -> bool {
     let is_there = git::branch_commit(&area.repo, &open.branch).map(|tip| tip.is_some());
     is_there.is_ok_and(|is_there| is_there != matches!(open.start, StartAt::Continue))
 }
 
 /// Why there is no workspace. A name that cannot be had is something that only a person can change.
-fn refusal(area: &Area, open: &Open, error: &WorkspaceError) -> Ending {
+fn refusal(area: &Area, open: &OpenRequest, error: &WorkspaceError) -> Ending {
     if matches!(error, WorkspaceError::BranchInUse { .. } | WorkspaceError::NoSuchBranch { .. }) {
         return failed(Reason::BranchTaken)(error);
     }

@@ -5,10 +5,11 @@
 
 use std::sync::Arc;
 
+use fleet_core::id::TaskId;
 use fleet_core::problem::Outcome;
-use fleet_core::run::{Ending, Reason};
+use fleet_core::run::{Ending, Reason, Run};
 use fleet_core::text::escaped;
-use fleet_host::git::{self, Area, GitError, Merge, Oid, Paths};
+use fleet_host::git::{self, Area, GitError, ListedPaths, Merge, Oid};
 use fleet_store::ops::RunDetail;
 
 use super::prior_tasks::PriorTasks;
@@ -56,6 +57,15 @@ impl PriorWork {
         }
     }
 
+    /// What the branch has of others, in a sentence for the agent: nothing if that is in the current commit.
+    pub(super) fn passed_on(&self, area: &Area, base: &Oid) -> Option<String> {
+        match self {
+            // Their own texts say it.
+            Self::Stages(_) => None,
+            Self::Tasks(tasks) => tasks.passed_on(area, base),
+        }
+    }
+
     /// Whether another branch keeps the commit: it is not a merge that was made for this run.
     pub(crate) fn is_known(&self, area: &Area, commit: &Oid) -> bool {
         match self {
@@ -65,9 +75,41 @@ impl PriorWork {
     }
 }
 
+/// A run that starts from the work of others.
+pub(crate) struct StartingRun {
+    pub(super) task: TaskId,
+    place: String,
+}
+
+impl StartingRun {
+    pub(super) fn new(run: &Run) -> Self {
+        Self { task: run.task, place: run.place.clone() }
+    }
+
+    /// Whether another run was at the same place, where a branch of the same name is the same branch.
+    pub(super) fn is_beside(&self, other: &Run) -> bool {
+        other.place == self.place
+    }
+
+    /// How it ends if commits of another run are not here: until somebody brings them, or names another start.
+    pub(super) fn missing(&self, what: &str, whose: &Run) -> Ending {
+        let (own, branch) = (self.task, escaped(whose.branch.as_deref().unwrap_or_default()));
+        let next = if self.is_beside(whose) {
+            format!("its branch `{branch}` was deleted, and its commits are gone")
+        } else {
+            let runner = escaped(&whose.runner);
+            format!(
+                "it ran on {runner}: fetch its branch `{branch}` from there, then `fleet task retry {own}`"
+            )
+        };
+        let other = format!("`fleet task edit {own} --base REF` starts from another commit");
+        Ending::Failed(Reason::WorkspaceRefused, format!("{what} is not in this repository: {next}; {other}"))
+    }
+}
+
 /// What an earlier stage or task left.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Head {
+pub(super) struct PriorHead {
     pub(super) name: String,
     pub(super) branch: Option<String>,
     pub(super) commit: Oid,
@@ -77,9 +119,9 @@ pub(super) struct Head {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Unmerged {
     /// The branch that is not merged. `None` if all are merged, but these files still have conflict markers.
-    pub(super) head: Option<Head>,
+    pub(super) head: Option<PriorHead>,
     /// Where it conflicts.
-    pub(super) files: Paths,
+    pub(super) files: ListedPaths,
 }
 
 /// What there is to start from.
@@ -91,7 +133,7 @@ pub(super) struct Joined {
 }
 
 /// Merges them in order, as far as they go together. Nothing, if there are none.
-pub(super) fn merge(area: &Area, heads: &[Head], message: &str) -> Result<Option<Joined>, GitError> {
+pub(super) fn merge(area: &Area, heads: &[PriorHead], message: &str) -> Result<Option<Joined>, GitError> {
     let Some((first, others)) = heads.split_first() else { return Ok(None) };
     let of = heads.iter().map(|head| head.commit.clone()).collect();
     let mut joined = Joined { commit: first.commit.clone(), of, unmerged: Vec::new() };
@@ -108,19 +150,20 @@ pub(super) fn merge(area: &Area, heads: &[Head], message: &str) -> Result<Option
 }
 
 pub(super) fn failed(error: &GitError) -> Ending {
-    Ending::Failed(Reason::WorkspaceFailed, chain(error))
+    let reason = if error.needs_a_person() { Reason::WorkspaceRefused } else { Reason::WorkspaceFailed };
+    Ending::Failed(reason, chain(error))
 }
 
 /// The end of a run whose start could not be merged. All before the first that conflicts go together.
-pub(super) fn conflict(heads: &[Head], first: &Unmerged) -> Ending {
-    let merged = heads.iter().take_while(|head| first.head.as_ref() != Some(head)).map(Head::described);
+pub(super) fn conflict(heads: &[PriorHead], first: &Unmerged) -> Ending {
+    let merged = heads.iter().take_while(|head| first.head.as_ref() != Some(head)).map(PriorHead::described);
     let merged: Vec<String> = merged.collect();
-    let who = first.head.as_ref().map(Head::described).unwrap_or_default();
+    let who = first.head.as_ref().map(PriorHead::described).unwrap_or_default();
     let why = format!("{who} conflicts with {}{}", merged.join(", "), first.places());
     Ending::Failed(Reason::MergeConflict, why)
 }
 
-impl Head {
+impl PriorHead {
     /// Its name, in words.
     pub(super) fn described(&self) -> String {
         match &self.branch {

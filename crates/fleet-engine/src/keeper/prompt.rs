@@ -10,7 +10,7 @@ use fleet_core::workflow::Returns;
 use super::stage::StageText;
 use super::templates::Templates;
 
-pub(super) struct Prompt<'a> {
+pub(super) struct PromptContext<'a> {
     pub(super) task: &'a Task,
     /// What it is about, if it is a stage of a workflow.
     pub(super) stage: Option<&'a StageText>,
@@ -21,14 +21,16 @@ pub(super) struct Prompt<'a> {
     pub(super) attempt: i64,
     /// Whether an earlier attempt left work on the branch.
     pub(super) continues: bool,
-    pub(super) earlier: &'a Earlier,
+    /// Whose work it starts from, in a sentence, if it is not the user's.
+    pub(super) passed_on: Option<&'a str>,
+    pub(super) earlier: &'a EarlierAttempts,
     /// What was said after the task was written, oldest first, each with its introduction.
     pub(super) prompts: &'a [String],
 }
 
 /// What earlier attempts at a task left behind for the next one.
 #[derive(Debug, Default)]
-pub(super) struct Earlier {
+pub(super) struct EarlierAttempts {
     pub(super) end: Option<String>,
     pub(super) reason: Option<Reason>,
     pub(super) reported: Option<String>,
@@ -36,7 +38,7 @@ pub(super) struct Earlier {
     pub(super) notes: Vec<String>,
 }
 
-impl Prompt<'_> {
+impl PromptContext<'_> {
     /// For a new conversation. The task comes last: what stands at the end of a long text is followed best.
     pub(super) fn text(&self, templates: &Templates) -> String {
         let has_task = templates.task.contains("{description}");
@@ -83,10 +85,11 @@ impl Prompt<'_> {
     }
 
     fn history(&self) -> String {
+        let passed_on = self.passed_on.map(|passed_on| format!("{passed_on}\n\n")).unwrap_or_default();
         if self.attempt <= 1 {
-            return String::new();
+            return passed_on;
         }
-        let mut parts = vec![format!("This is attempt {}.", self.attempt)];
+        let mut parts = vec![passed_on, format!("This is attempt {}.", self.attempt)];
         parts.extend(self.earlier.end.as_ref().map(|end| format!(" How the one before it ended: {end}.")));
         parts.extend(
             self.earlier

@@ -12,14 +12,14 @@ use fleet_host::log::CappedLog;
 use tokio::sync::mpsc;
 
 /// A read takes at most this many bytes.
-const PIECE: usize = 16 * 1024;
+const CHUNK_BYTES: usize = 16 * 1024;
 /// At most this many pieces wait: half a megabyte for both pipes together.
 const WAITING: usize = 32;
 /// A reader needs little: its buffer is on the heap.
-const STACK: usize = 128 * 1024;
+const STACK_BYTES: usize = 128 * 1024;
 
 /// Something that the agent printed, without its secrets.
-pub(super) enum Piece {
+pub(super) enum AgentOutput {
     /// Bytes, in the order of the stream.
     Bytes(Stream, Vec<u8>),
     /// All holders of the pipe have closed it.
@@ -27,7 +27,7 @@ pub(super) enum Piece {
 }
 
 /// A pipe and where its bytes go.
-pub(super) struct Source<R> {
+pub(super) struct PumpSource<R> {
     pub(super) stream: Stream,
     pub(super) pipe: R,
     pub(super) log: CappedLog,
@@ -36,8 +36,8 @@ pub(super) struct Source<R> {
 
 /// The receiving end.
 pub(super) struct Pump {
-    tell: mpsc::Sender<Piece>,
-    pub(super) pieces: mpsc::Receiver<Piece>,
+    tell: mpsc::Sender<AgentOutput>,
+    pub(super) pieces: mpsc::Receiver<AgentOutput>,
 }
 
 impl Pump {
@@ -46,17 +46,20 @@ impl Pump {
         Self { tell, pieces }
     }
 
-    pub(super) fn add<R: Read + Send + 'static>(&self, source: Source<R>) -> std::io::Result<()> {
+    pub(super) fn add<R: Read + Send + 'static>(&self, source: PumpSource<R>) -> std::io::Result<()> {
         let tell = self.tell.clone();
         let name = if source.stream == Stream::Out { "stdout" } else { "stderr" };
-        thread::Builder::new().name(name.to_owned()).stack_size(STACK).spawn(move || read(source, &tell))?;
+        thread::Builder::new()
+            .name(name.to_owned())
+            .stack_size(STACK_BYTES)
+            .spawn(move || read(source, &tell))?;
         Ok(())
     }
 }
 
-fn read<R: Read>(source: Source<R>, tell: &mpsc::Sender<Piece>) {
-    let Source { stream, mut pipe, mut log, mut redactor } = source;
-    let mut buffer = vec![0; PIECE];
+fn read<R: Read>(source: PumpSource<R>, tell: &mpsc::Sender<AgentOutput>) {
+    let PumpSource { stream, mut pipe, mut log, mut redactor } = source;
+    let mut buffer = vec![0; CHUNK_BYTES];
     loop {
         let clean = match pipe.read(&mut buffer) {
             Ok(0) => break,
@@ -67,16 +70,16 @@ fn read<R: Read>(source: Source<R>, tell: &mpsc::Sender<Piece>) {
         pass_on(stream, clean, &mut log, tell);
     }
     pass_on(stream, redactor.end(), &mut log, tell);
-    let _ = tell.blocking_send(Piece::End);
+    let _ = tell.blocking_send(AgentOutput::End);
 }
 
 /// A full disk must not stop the agent, nor lose its output for the decoder: the log goes on when there is room again,
 /// and the keeper's end still reaches the store.
-fn pass_on(stream: Stream, bytes: Vec<u8>, log: &mut CappedLog, tell: &mpsc::Sender<Piece>) {
+fn pass_on(stream: Stream, bytes: Vec<u8>, log: &mut CappedLog, tell: &mpsc::Sender<AgentOutput>) {
     if bytes.is_empty() {
         return;
     }
     let _ = log.write_all(&bytes);
     // There is no listener once the keeper has given up on the rest of the output.
-    let _ = tell.blocking_send(Piece::Bytes(stream, bytes));
+    let _ = tell.blocking_send(AgentOutput::Bytes(stream, bytes));
 }

@@ -6,8 +6,8 @@ use fleet_host::process::Exit;
 use tokio::time::Instant;
 
 use super::Keeper;
-use super::command::{Command, Ran, tail};
-use super::prepare::Prepared;
+use super::command::{Ran, ShellCommand, tail};
+use super::prepare::PreparedRun;
 
 /// The message of a failure quotes this many lines of the log's end.
 const TAIL: usize = 5;
@@ -16,14 +16,14 @@ const LONGEST_TAIL: usize = 4 * 1024;
 
 /// Runs the commands; the first that fails ends the run. What they leave running (a database, a watcher) is the run's, and
 /// goes on until that ends.
-pub(super) async fn run(keeper: &Keeper<'_>, prepared: &Prepared) -> Result<(), Ending> {
+pub(super) async fn run(keeper: &Keeper<'_>, prepared: &PreparedRun) -> Result<(), Ending> {
     let (limit, log) = (keeper.config.workspaces().setup_time, keeper.folder.setup_log());
     let deadline = Instant::now() + limit;
     for command in &keeper.config.workspaces().setup {
         let failed = |why: String| {
             Err(Ending::Failed(Reason::SetupFailed, format!("the set-up command `{command}` {why}")))
         };
-        match keeper.command(prepared, Command::line(command, &log, deadline)).await {
+        match keeper.command(prepared, ShellCommand::line(command, &log, deadline)).await {
             Ok(Ran::Ended(Exit::Code(0))) => {}
             Ok(Ran::Ended(Exit::Code(code))) => {
                 return failed(format!(

@@ -31,7 +31,7 @@ pub(crate) enum Talk {
 impl Talk {
     /// A new one, or that of an earlier attempt where going on makes sense. `before` are the attempts before this run, newest
     /// first, and `failures` counts those that the task was blamed for.
-    pub(super) fn choose(here: &Here<'_>, before: &[Run], failures: u32) -> Outcome<Self> {
+    pub(super) fn choose(here: &TalkContext<'_>, before: &[Run], failures: u32) -> Outcome<Self> {
         match going_on(here, before, failures) {
             Some((session, meter)) => Ok(Self::Resumed { session, meter }),
             None => Self::new(),
@@ -73,13 +73,13 @@ impl Talk {
 
 /// Who is about to talk, and where.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Here<'a> {
+pub(super) struct TalkContext<'a> {
     pub(super) run: &'a Run,
     pub(super) workspace: &'a Path,
     pub(super) resumes: Resumes,
 }
 
-impl Here<'_> {
+impl TalkContext<'_> {
     /// Whether the agent can go on here with a conversation that it had in an earlier run. On another machine it
     /// cannot; and in another workspace only if it does not go back to the first, which another run may have by now.
     fn has_that_of(&self, earlier: &Run) -> bool {
@@ -89,7 +89,7 @@ impl Here<'_> {
 }
 
 /// The newest conversation of this agent, with what its counters stood at.
-fn going_on(here: &Here<'_>, before: &[Run], failures: u32) -> Option<(String, Meter)> {
+fn going_on(here: &TalkContext<'_>, before: &[Run], failures: u32) -> Option<(String, Meter)> {
     let had = |earlier: &&Run| earlier.agent == here.run.agent && earlier.session.is_some();
     let last = before.iter().find(had)?;
     let is_here = here.has_that_of(last);
@@ -162,7 +162,7 @@ mod tests {
 
     fn found(resumes: Resumes, before: &[Run], failures: u32) -> Option<(String, Meter)> {
         let run = ended(9, RunState::Running, None);
-        going_on(&Here { run: &run, workspace: Path::new("/w/1"), resumes }, before, failures)
+        going_on(&TalkContext { run: &run, workspace: Path::new("/w/1"), resumes }, before, failures)
     }
 
     /// opencode goes back to the first directory, which may be the workspace of another task by now.

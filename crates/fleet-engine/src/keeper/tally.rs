@@ -16,7 +16,7 @@ pub(crate) struct Pricing {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct UsageTally {
     tokens: Tokens,
     /// What the agent itself says that it cost, and what it had used by then.
     told: Option<(u64, Tokens)>,
@@ -24,7 +24,7 @@ pub(super) struct Tally {
     price: Option<Price>,
 }
 
-impl Tally {
+impl UsageTally {
     pub(super) fn new(pricing: Pricing) -> Self {
         let price = pricing.model.as_deref().and_then(|model| pricing.prices.find(model)).cloned();
         Self { pricing, price, ..Self::default() }
@@ -116,7 +116,7 @@ mod tests {
         AgentEvent::Cost { micro_usd, counted }
     }
 
-    fn told(tally: &mut Tally, events: &[AgentEvent]) -> u64 {
+    fn told(tally: &mut UsageTally, events: &[AgentEvent]) -> u64 {
         for event in events {
             tally.count(event);
         }
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn deltas_are_added_and_totals_replace() {
-        let mut tally = Tally::default();
+        let mut tally = UsageTally::default();
         tally.count(&usage(10, 5, Counted::Delta));
         tally.count(&usage(20, 5, Counted::Delta));
         tally.count(&cost(7, Counted::Delta));
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn tokens_of_which_the_agent_does_not_tell_the_cost_are_priced() {
         let prices = Prices::new([vec![price("m", 3_000_000)]]);
-        let mut tally = Tally::new(Pricing { prices, model: Some("m".to_owned()), fallback: None });
+        let mut tally = UsageTally::new(Pricing { prices, model: Some("m".to_owned()), fallback: None });
         let tokens = Tokens { input: 1_000, output: 200, cache_read: 10_000, cache_write: 0 };
         let more = AgentEvent::Usage { tokens, counted: Counted::Delta };
         assert_eq!(told(&mut tally, std::slice::from_ref(&more)), 9_000);
@@ -157,7 +157,7 @@ mod tests {
         let answers = AgentEvent::Model { model: "m-1".to_owned() };
         let used = usage(1_000_000, 0, Counted::Delta);
         for (asked, dollars) in [(None, 1), (Some("other"), 1), (Some("mine"), 9)] {
-            let mut tally = Tally::new(pricing(asked));
+            let mut tally = UsageTally::new(pricing(asked));
             assert_eq!(told(&mut tally, &[answers.clone(), used.clone()]) / 1_000_000, dollars, "{asked:?}");
         }
     }
@@ -165,17 +165,17 @@ mod tests {
     #[test]
     fn a_model_without_a_price_is_counted_at_the_fallback_and_named() {
         let pricing = |fallback| Pricing { fallback, model: Some("new".to_owned()), ..Pricing::default() };
-        let mut tally = Tally::new(pricing(Some(price("*", 10_000_000))));
+        let mut tally = UsageTally::new(pricing(Some(price("*", 10_000_000))));
         assert_eq!(tally.guess(), None, "nothing was used");
         assert_eq!(told(&mut tally, &[usage(1_000, 0, Counted::Delta)]), 10_001);
         assert_eq!(tally.guess().map(|(price, model)| (price.input, model)), Some((10_000_000, Some("new"))));
         assert_eq!(told(&mut tally, &[cost(7, Counted::Delta)]), 7);
         assert_eq!(tally.guess(), None, "the agent tells");
         let unnamed = Pricing { model: None, ..pricing(Some(price("*", 10_000_000))) };
-        let mut tally = Tally::new(unnamed);
+        let mut tally = UsageTally::new(unnamed);
         tally.count(&usage(1_000, 0, Counted::Delta));
         assert_eq!(tally.guess().map(|(_, model)| model), Some(None), "nobody has named it");
-        let mut tally = Tally::new(pricing(None));
+        let mut tally = UsageTally::new(pricing(None));
         assert_eq!(
             told(&mut tally, &[usage(1_000, 0, Counted::Delta)]),
             0,

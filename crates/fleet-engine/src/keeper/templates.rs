@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use fleet_host::plain;
 
 use crate::problems::chain;
-use crate::trust::{ProjectFile, ProjectWishes, Trust};
+use crate::trust::{ConsentStore, ProjectFile, ProjectWishes};
 
 /// Longer ones are a mistake.
 const MAX_BYTES: u64 = 256 * 1024;
@@ -41,7 +41,7 @@ impl Templates {
     /// before the workspace was made.
     pub(super) fn check_trust(&self, home: &Path, project: &str) -> Result<(), String> {
         let asked = ProjectWishes::of_files(project, self.of_project.clone());
-        match Trust::new(home).uncovered(&asked) {
+        match ConsentStore::new(home).uncovered(&asked) {
             Ok(asked) if asked.is_empty() => Ok(()),
             Ok(asked) => Err(format!("the repository requests {}: `fleet trust` shows it", asked.names())),
             Err(problem) => Err(problem.message),
@@ -121,7 +121,9 @@ mod tests {
         assert!(loaded.check_trust(&home, "/p").unwrap_err().contains(".fleet/templates/task.md"));
         let agreed = crate::trust::below(&checkout, crate::trust::TEMPLATES).unwrap();
         std::fs::create_dir_all(&home).unwrap();
-        Trust::new(&home).grant(&ProjectWishes::of_files("/p", agreed), fleet_core::time::Millis(1)).unwrap();
+        ConsentStore::new(&home)
+            .grant(&ProjectWishes::of_files("/p", agreed), fleet_core::time::Millis(1))
+            .unwrap();
         assert_eq!(loaded.check_trust(&home, "/p"), Ok(()));
         write(&place, "Send {task} away");
         assert_eq!(loaded.check_trust(&home, "/p"), Ok(()), "what was read counts");

@@ -46,7 +46,7 @@ const NEVER_BEGAN: &str = "no keeper began to work on it";
 
 /// What one look found.
 #[derive(Debug, Default)]
-pub struct Look {
+pub struct ReconcileFindings {
     /// Runs whose keepers are gone, and which need a repair.
     pub due: Vec<RunId>,
     /// What could not be looked at, with a sentence each.
@@ -57,7 +57,7 @@ pub struct Look {
     pub live: Vec<Run>,
 }
 
-impl Look {
+impl ReconcileFindings {
     fn take(&mut self, run: RunId, is_due: Outcome<bool>) {
         match is_due {
             Ok(true) => self.due.push(run),
@@ -86,8 +86,8 @@ impl<'e> Reconciler<'e> {
         &self.place
     }
 
-    pub async fn look(&mut self) -> Outcome<Look> {
-        let mut look = Look::default();
+    pub async fn look(&mut self) -> Outcome<ReconcileFindings> {
+        let mut look = ReconcileFindings::default();
         let live = self.engine.call(ops::LiveRuns { place: self.place.clone() }).await?;
         let marked = self.marked()?;
         self.late.retain(|run, _| live.iter().any(|live| live.id == *run) || marked.contains(run));

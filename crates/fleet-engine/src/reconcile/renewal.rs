@@ -21,7 +21,7 @@ impl Renewal {
     pub(super) async fn begin(engine: &Engine, run: RunId) -> Outcome<Option<Self>> {
         let Some(known) = engine.known_run(run).await? else { return Ok(None) };
         let (store, lease) = (engine.store().await?.clone(), engine.config()?.runner().lease);
-        let hold = Hold { store, run, attempt: known.attempt, lease };
+        let hold = RenewedLease { store, run, attempt: known.attempt, lease };
         if !hold.renew().await {
             return Ok(None);
         }
@@ -35,14 +35,14 @@ impl Drop for Renewal {
     }
 }
 
-struct Hold {
+struct RenewedLease {
     store: Store,
     run: RunId,
     attempt: i64,
     lease: Duration,
 }
 
-impl Hold {
+impl RenewedLease {
     async fn keep(self) {
         loop {
             sleep(self.lease / 3).await;

@@ -1,4 +1,4 @@
-//! Acting for keepers that are gone, each run in a process of its own.
+//! Acting for keepers that are gone, each run in its own process.
 //!
 //! Owns which repairs are under way and when one that failed is tried again. What made a keeper hang may make its
 //! repair hang as well: so a runner never waits for a repair, and one that hangs ends itself (`stuck`). Must never let
@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 use super::Reconciler;
 use crate::environment::Environment;
 use crate::home::{Home, write_passing};
-use crate::stuck::{Guard, STUCK_EXIT_CODE};
-use crate::{Engine, clock, problems};
+use crate::stuck::{STUCK_EXIT_CODE, StuckGuard};
+use crate::{BoxFuture, Engine, clock, problems};
 
 /// New ones at a time: they are mostly quick, and wait for disks.
 const MAX_NEW_REPAIRS: usize = 4;
@@ -38,7 +38,7 @@ pub enum Repaired {
 
 /// What a process that repairs has to say.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Said {
+struct RepairAnswer {
     what: Option<String>,
 }
 
@@ -130,7 +130,7 @@ impl<'e> Repairs<'e> {
 
     /// A repair that ended well may have left something: that is tried again, and told when it lasts.
     fn conclude_ended(&mut self, run: RunId) -> Option<Repaired> {
-        let done = self.said(run).map(|what| Repaired::Done(run, what));
+        let done = self.answer_of(run).map(|what| Repaired::Done(run, what));
         if !self.home.live_run(run).exists() {
             self.failed.remove(&run);
             return done;
@@ -149,8 +149,9 @@ impl<'e> Repairs<'e> {
         backoff.failed(clock::uptime())
     }
 
-    fn said(&self, run: RunId) -> Option<String> {
-        let said: Said = serde_json::from_slice(&plain::read(&self.home.run(run).repair()).ok()?).ok()?;
+    fn answer_of(&self, run: RunId) -> Option<String> {
+        let said: RepairAnswer =
+            serde_json::from_slice(&plain::read(&self.home.run(run).repair()).ok()?).ok()?;
         said.what
     }
 
@@ -170,14 +171,18 @@ impl<'e> Repairs<'e> {
 }
 
 /// Repairs one run, in this process.
-pub async fn repair(engine: &Engine, run: RunId) -> Outcome<()> {
+pub fn repair(engine: &Engine, run: RunId) -> BoxFuture<'_, Outcome<()>> {
+    Box::pin(repair_here(engine, run))
+}
+
+async fn repair_here(engine: &Engine, run: RunId) -> Outcome<()> {
     engine.check_outside()?;
     let folder = engine.home().run(run);
     let _ = std::fs::remove_file(folder.repair());
-    let guard = Guard::of_this_process().map_err(problems::at(folder.dir()))?;
+    let guard = StuckGuard::of_this_process().map_err(problems::at(folder.dir()))?;
     guard.within(REPAIR_TIMEOUT);
     let what = Reconciler::new(engine)?.take_over(run).await?;
-    let said = serde_json::to_vec(&Said { what })
+    let said = serde_json::to_vec(&RepairAnswer { what })
         .map_err(|error| Problem::new(Code::Internal, error.to_string()))?;
     write_passing(&folder.repair(), &said).map_err(problems::at(&folder.repair()))
 }
@@ -185,13 +190,13 @@ pub async fn repair(engine: &Engine, run: RunId) -> Outcome<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Start;
+    use crate::EngineStart;
 
     fn engine(home: &std::path::Path) -> Engine {
         let place = |name| (name, home.as_os_str().to_owned());
         let environment =
             Environment::from_pairs([place("FLEET_HOME"), place("HOME")]).with_current_directory(home);
-        Engine::new(Start { environment, directory: None, flags: Vec::new() }).unwrap()
+        Engine::new(EngineStart { environment, directory: None, flags: Vec::new() }).unwrap()
     }
 
     #[test]

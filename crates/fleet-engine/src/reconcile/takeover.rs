@@ -10,32 +10,33 @@ use fleet_core::outcome::{AgentExit, Checks, Evidence, StopCause};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::report::Report;
 use fleet_core::run::{Ending, Reason, StopKind};
+use fleet_core::task::Task;
 use fleet_core::workflow::Returns;
 use fleet_host::git::{GitError, Oid, Slot, SlotState, Workspace, WorkspaceError};
-use fleet_host::log::{LogReader, Piece};
+use fleet_host::log::{LogPiece, LogReader};
 use fleet_host::plain;
-use fleet_host::process::{self, Identity, Ladder, Tree};
+use fleet_host::process::{self, Identity, ProcessTree, StopSequence};
 use fleet_store::ops::{self, RunDetail};
 
 use super::NEVER_BEGAN;
 use super::renewal::Renewal;
-use crate::closing::{self, Case, EndOfRun, Progress, Saved, Shown, commit_message};
+use crate::closing::{self, AgentProgress, EndOfRun, RunEvidence, Saved, ShownWork, commit_message};
 use crate::home::{Home, RunFolder};
-use crate::keeper::journal::{self, Heard, Journal, Stored};
+use crate::keeper::journal::{self, DecodedOutput, Journal, Stored};
 use crate::keeper::prior_work::PriorWork;
 use crate::keeper::stage::StageRun;
-use crate::keeper::{Pricing, Talk, blocking, checkout, declared};
+use crate::keeper::{Pricing, Talk, blocking, checkout, checks, declared};
 use crate::{Engine, agents, clock, door, fault, problems};
 
 /// These processes have no keeper any more: they get a short while to end by themselves.
-const LADDER: Ladder = Ladder {
+const STOP_SEQUENCE: StopSequence = StopSequence {
     ask: None,
     ask_grace: Duration::ZERO,
     term_grace: Duration::from_secs(2),
     kill_patience: Duration::from_secs(20),
 };
 /// How much of a log is read at once.
-const PIECE: usize = 64 * 1024;
+const CHUNK_BYTES: usize = 64 * 1024;
 
 pub(super) struct Closed {
     /// In words, if anything was done.
@@ -107,11 +108,11 @@ pub(super) async fn close(engine: &Engine, home: &Home, gone: GoneKeeper) -> Out
 async fn release(
     workspace: Arc<Workspace>,
     saved: Saved,
-    (home, processes): (&Home, Processes),
+    (home, processes): (&Home, ProcessesLeft),
 ) -> Outcome<bool> {
     let (Some(workspace), home) = (Arc::into_inner(workspace), home.clone()) else { return Ok(false) };
     let release = move || {
-        if processes == Processes::MayBeLeft {
+        if processes == ProcessesLeft::MayBeLeft {
             workspace.quarantine()?;
         }
         saved.release(workspace, &home)
@@ -150,7 +151,7 @@ async fn adopt(engine: &Engine, home: &Home, detail: &RunDetail) -> Outcome<Adop
 
 /// What is known about the processes of a run after they were ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Processes {
+enum ProcessesLeft {
     NoneLeft,
     /// One that left its group and its session and cleared its environment cannot be found once the keeper is gone, and
     /// one that waits for a dead disk cannot be killed.
@@ -158,19 +159,20 @@ enum Processes {
 }
 
 /// Ends the agent and everything it started.
-async fn end_processes(id: RunId, folder: &RunFolder, keeper: Option<Identity>) -> Outcome<Processes> {
-    let noted: Option<Tree> =
+async fn end_processes(id: RunId, folder: &RunFolder, keeper: Option<Identity>) -> Outcome<ProcessesLeft> {
+    let noted: Option<ProcessTree> =
         plain::read(&folder.tree()).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
     let marker = ("FLEET_RUN".to_owned(), id.to_string());
-    let known =
-        || keeper.map(|keeper| Tree { root: keeper.clone(), marker, keeper: Some(keeper), group: None });
+    let known = || {
+        keeper.map(|keeper| ProcessTree { root: keeper.clone(), marker, keeper: Some(keeper), group: None })
+    };
     // Without either, no keeper ever came so far as to start anything.
-    let Some(tree) = noted.or_else(known) else { return Ok(Processes::NoneLeft) };
+    let Some(tree) = noted.or_else(known) else { return Ok(ProcessesLeft::NoneLeft) };
     if tree.is_of_earlier_boot() {
-        return Ok(Processes::NoneLeft);
+        return Ok(ProcessesLeft::NoneLeft);
     }
-    blocking(move || tree.stop(&LADDER, &mut || drop(process::reap()))).await?;
-    Ok(Processes::MayBeLeft)
+    blocking(move || tree.stop(&STOP_SEQUENCE, &mut || drop(process::reap()))).await?;
+    Ok(ProcessesLeft::MayBeLeft)
 }
 
 struct FoundRun<'a> {
@@ -180,14 +182,14 @@ struct FoundRun<'a> {
     why: (StopCause, Gone),
 }
 
-struct Ended {
+struct EndedRun {
     said: String,
     /// How much of its work is on its branch; `None` if that should be tried again.
     shown: Option<Saved>,
 }
 
 /// Tells the store how it ended: as its keeper wrote down, or as far as can be seen now.
-async fn end(engine: &Engine, found: FoundRun<'_>) -> Outcome<Ended> {
+async fn end(engine: &Engine, found: FoundRun<'_>) -> Outcome<EndedRun> {
     let (folder, project, agent) = (found.folder, &found.detail.project, &found.detail.run.agent);
     let (end, shown) = match noted(folder, found.detail) {
         Some(end) => (end, closing::saved_in(&show(found.detail, folder, found.workspace).await?)),
@@ -207,7 +209,7 @@ async fn end(engine: &Engine, found: FoundRun<'_>) -> Outcome<Ended> {
         // The disk was full, and is not any more. The note tells a later attempt that the work is ours.
         let _ = end.note(folder);
     }
-    Ok(Ended { said, shown })
+    Ok(EndedRun { said, shown })
 }
 
 /// The end of a run whose keeper wrote nothing down, and how much of its work could be shown.
@@ -217,10 +219,10 @@ async fn reconstruct(engine: &Engine, found: FoundRun<'_>) -> Outcome<(EndOfRun,
     let shown = show(detail, folder, workspace).await?;
     let saved = closing::saved_in(&shown);
     let stage = match &detail.task {
-        Some(task) => StageRun::of(engine, task).await?.map(Arc::new),
+        Some(task) => StageRun::of(engine, task, &detail.run).await?.map(Arc::new),
         None => None,
     };
-    if let (Ok(Shown { is_empty: true, .. }), Adopted::Here(found), Some(base)) =
+    if let (Ok(ShownWork { is_empty: true, .. }), Adopted::Here(found), Some(base)) =
         (&shown, workspace, base(detail))
     {
         let (found, prior) = (Arc::clone(found), PriorWork::of(engine, detail, stage.as_ref()).await?);
@@ -239,10 +241,10 @@ async fn reconstruct(engine: &Engine, found: FoundRun<'_>) -> Outcome<(EndOfRun,
         may_be_empty: detail.task.as_ref().is_some_and(|task| task.spec.may_be_empty),
         returns: stage.as_ref().map_or(Returns::Report, |stage| stage.returns()),
         unmerged: not_merged(workspace, stage.clone()).await?,
-        checks: Checks { due: stage.map_or(0, |stage| stage.checks().len()), run: Vec::new() },
+        checks: Checks { due: due_checks(engine, detail, stage.as_deref()), run: Vec::new() },
         stopped: Some(stop),
     };
-    let (ending, mut result) = Case::new(evidence, shown).judge();
+    let (ending, mut result) = RunEvidence::new(evidence, shown).judge();
     // A keeper that vanished without a reason counts: an agent that brings its machine down must not do so forever.
     let ending = match ending {
         Ending::Released(text) if why == Gone::Vanished => {
@@ -253,6 +255,13 @@ async fn reconstruct(engine: &Engine, found: FoundRun<'_>) -> Outcome<(EndOfRun,
     };
     let (run, attempt, reset) = (detail.run.id, detail.run.attempt, heard.limited_until);
     Ok((EndOfRun { run, attempt, ending, result: Some(result), reset }, saved))
+}
+
+/// How many commands would have had to succeed. A project that is gone has none.
+fn due_checks(engine: &Engine, detail: &RunDetail, stage: Option<&StageRun>) -> usize {
+    let config = engine.at(checkout(&detail.project)).and_then(|here| here.config().cloned());
+    let of_task = |task: &Task| Some(checks::of_task(stage, &task.spec, &config.ok()?).len());
+    detail.task.as_ref().and_then(of_task).unwrap_or_else(|| stage.map_or(0, |stage| stage.checks().len()))
 }
 
 async fn not_merged(workspace: &Adopted, stage: Option<Arc<StageRun>>) -> Outcome<Vec<String>> {
@@ -274,12 +283,12 @@ async fn show(
     detail: &RunDetail,
     folder: &RunFolder,
     workspace: &Adopted,
-) -> Outcome<Result<Shown, GitError>> {
+) -> Outcome<Result<ShownWork, GitError>> {
     let (Adopted::Here(found), Some(base), Some(task)) = (workspace, base(detail), &detail.task) else {
-        return Ok(Ok(Shown::default()));
+        return Ok(Ok(ShownWork::default()));
     };
     let (found, run) = (Arc::clone(found), detail.run.id);
-    let message = commit_message(task, &detail.run.agent, Progress::Ended);
+    let message = commit_message(task, &detail.run.agent, AgentProgress::Ended);
     let has_checks = folder.checking().exists();
     let look = move || match closing::show_nothing(&found, &base) {
         Some(nothing) => Ok(nothing),
@@ -322,10 +331,10 @@ fn why_gone(detail: &RunDetail) -> (StopCause, Gone) {
 }
 
 /// Decodes what the agent printed, and stores the events that are not stored yet.
-async fn replay(engine: &Engine, detail: &RunDetail, folder: &RunFolder) -> Outcome<Heard> {
+async fn replay(engine: &Engine, detail: &RunDetail, folder: &RunFolder) -> Outcome<DecodedOutput> {
     let run = &detail.run;
     let registry = engine.agents()?;
-    let Some(adapter) = registry.find(&run.agent) else { return Ok(Heard::default()) };
+    let Some(adapter) = registry.find(&run.agent) else { return Ok(DecodedOutput::default()) };
     let stored = Stored { bytes: u64::try_from(run.decoded).unwrap_or(0), batch: run.batches };
     let prompt = plain::read_text(&folder.prompt()).unwrap_or_default();
     let workspace = Path::new(run.workspace.as_deref().unwrap_or_default());
@@ -346,10 +355,10 @@ async fn replay(engine: &Engine, detail: &RunDetail, folder: &RunFolder) -> Outc
     let mut log = LogReader::new(&folder.stdout());
     let store = engine.store().await?;
     // A log that cannot be read is no reason to leave the run as it is.
-    while let Ok(Some(piece)) = log.next_piece(PIECE) {
+    while let Ok(Some(piece)) = log.next_piece(CHUNK_BYTES) {
         match piece {
-            Piece::Bytes { bytes, .. } => drop(journal.push(Stream::Out, &bytes, clock::now())),
-            Piece::Gap { offset, left_out } => journal.skip_to(offset + left_out, clock::now()),
+            LogPiece::Bytes { bytes, .. } => drop(journal.push(Stream::Out, &bytes, clock::now())),
+            LogPiece::Gap { offset, left_out } => journal.skip_to(offset + left_out, clock::now()),
         }
         // No caller waits for an answer.
         drop(journal.reply());

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use fleet_agents::Program;
+use fleet_agents::{About, Program};
 use fleet_core::id::RunId;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::task::AgentName;
 use fleet_host::process::{self, Detached};
 use fleet_store::ops;
 
-use super::{ActiveRunner, Notice, succession};
+use super::{ActiveRunner, RunnerNotice, hand_over};
 use crate::environment::Environment;
 use crate::{Engine, agents, clock, problems};
 
@@ -23,13 +23,13 @@ impl ActiveRunner<'_> {
     pub(super) async fn claim(
         &mut self,
         free: usize,
-        tell: &mut dyn FnMut(Notice),
+        tell: &mut dyn FnMut(RunnerNotice),
     ) -> Outcome<Vec<ops::Claimed>> {
         let engine = self.settings.engine(self.engine);
         let config = engine.config()?;
         let default_agent: AgentName = config.agent().parse().map_err(problems::field)?;
         // A look costs nothing, a claim locks the store; and whatever any agent says wakes the runner.
-        let ready = ops::Ready { filter: ops::TaskFilter::default(), limit: 1, now: clock::now() };
+        let ready = ops::ListReady { filter: ops::TaskFilter::default(), limit: 1, now: clock::now() };
         let is_too_early = self
             .claimed_nothing_at
             .is_some_and(|last| clock::uptime().saturating_sub(last) < CLAIM_RETRY_DELAY);
@@ -62,7 +62,7 @@ impl ActiveRunner<'_> {
             now: clock::now(),
         };
         let mut claimed = self.engine.call(claim.clone()).await?;
-        if claimed.is_empty() && succession::hand_over(engine, &here, free.min(MAX_CLAIMS)).await? > 0 {
+        if claimed.is_empty() && hand_over::hand_over(engine, &here, free.min(MAX_CLAIMS)).await? > 0 {
             claimed = self.engine.call(ops::Claim { now: clock::now(), ..claim }).await?;
         }
         self.claimed_nothing_at = claimed.is_empty().then(clock::uptime);
@@ -70,7 +70,7 @@ impl ActiveRunner<'_> {
             self.unclaimed.is_over();
         } else if self.unclaimed.is_worth_telling(clock::uptime()) {
             let task = first.id;
-            tell(Notice::Trouble(format!(
+            tell(RunnerNotice::Trouble(format!(
                 "task {task} is ready and cannot start here: `fleet why {task}` says why"
             )));
         }
@@ -78,7 +78,7 @@ impl ActiveRunner<'_> {
     }
 
     /// Gives the run to a keeper. When that fails the run is still ours.
-    pub(super) fn start(&mut self, claim: &ops::Claimed, tell: &mut dyn FnMut(Notice)) -> Outcome<()> {
+    pub(super) fn start(&mut self, claim: &ops::Claimed, tell: &mut dyn FnMut(RunnerNotice)) -> Outcome<()> {
         let home = self.engine.home();
         let folder = home.run(claim.run.id);
         folder.make().map_err(problems::at(folder.dir()))?;
@@ -98,7 +98,7 @@ impl ActiveRunner<'_> {
         let spawned = spawned
             .map_err(|error| Problem::new(Code::Io, format!("a keeper could not be started: {error}")))?;
         self.keepers.push((spawned, claim.run.id));
-        tell(Notice::Started {
+        tell(RunnerNotice::Started {
             task: claim.task.id,
             title: claim.task.spec.title.to_string(),
             run: claim.run.id,
@@ -108,20 +108,21 @@ impl ActiveRunner<'_> {
     }
 }
 
-/// Whether a task that names this agent, or none, can be started here.
-pub fn can_start(engine: &Engine, agent: Option<&str>) -> Outcome<bool> {
-    let name = agent.unwrap_or(engine.config()?.agent());
-    Ok(able(engine)?.iter().any(|here| here.as_str() == name))
+/// Whether an agent can be started here.
+pub fn can_start(engine: &Engine, agent: &str) -> Outcome<bool> {
+    Ok(engine.agents()?.find(agent).is_some_and(|adapter| is_here(engine, &adapter.about())))
 }
 
 /// The agents that can be started here.
 pub(crate) fn able(engine: &Engine) -> Outcome<BTreeSet<AgentName>> {
-    let environment = engine.environment();
-    let is_here = |program: &Program| match program {
-        Program::This => true,
-        Program::OnPath(name) => environment.find_program(name).is_some(),
-    };
     let agents = engine.agents()?;
-    let here = agents.all().filter(|adapter| is_here(&adapter.about().program));
+    let here = agents.all().filter(|adapter| is_here(engine, &adapter.about()));
     Ok(here.filter_map(|adapter| adapter.name().parse().ok()).collect())
+}
+
+fn is_here(engine: &Engine, about: &About) -> bool {
+    match &about.program {
+        Program::This => true,
+        Program::OnPath(name) => engine.environment().find_program(name).is_some(),
+    }
 }

@@ -11,12 +11,12 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 const LAST_TURN: Duration = Duration::from_secs(3);
 
 /// Signals that end a wait.
-pub(super) struct End {
+pub(super) struct EndSignals {
     children: Signal,
     asked: [Signal; 3],
 }
 
-impl End {
+impl EndSignals {
     pub(super) fn listen() -> Outcome<Self> {
         let on =
             |kind| signal(kind).map_err(|error| Problem::new(Code::Internal, format!("signals: {error}")));
@@ -70,7 +70,7 @@ mod tests {
     fn a_store_that_does_not_answer_keeps_no_runner_from_ending() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let mut end = End::listen().unwrap();
+            let mut end = EndSignals::listen().unwrap();
             assert_eq!(end.unless_asked_to_end(async { 7 }).await, Some(7));
             Identity::current().signal(Signal::TERM).unwrap();
             assert_eq!(end.unless_asked_to_end(std::future::pending::<()>()).await, None);

@@ -6,6 +6,7 @@
 mod autostart;
 mod claim;
 mod end;
+mod hand_over;
 mod offer;
 pub mod registry;
 mod relay;
@@ -13,7 +14,6 @@ mod scope;
 mod settings;
 mod startable;
 mod starts;
-mod succession;
 mod unattended;
 mod unclaimed;
 
@@ -30,12 +30,12 @@ use serde::Serialize;
 use tokio::task::JoinHandle;
 
 use crate::reconcile::{Reconciler, Repaired, Repairs};
-use crate::{Engine, clock, fault, lost_keeper, problems};
-use end::End;
+use crate::{BoxFuture, Engine, clock, fault, lost_keeper, problems};
+use end::EndSignals;
 use offer::Offer;
 use registry::{Registered, Runner};
 use relay::Relay;
-use settings::Settings;
+use settings::LiveSettings;
 use starts::Starts;
 use unclaimed::Unclaimed;
 
@@ -43,8 +43,8 @@ pub use autostart::{autostart, start_in_background};
 pub(crate) use claim::able;
 pub use claim::can_start;
 pub(crate) use end::any_signal;
-pub(crate) use offer::SILENCE;
-pub(crate) use startable::{Startable, upcoming};
+pub(crate) use offer::GONE_AFTER;
+pub(crate) use startable::{Startable, needs};
 pub(crate) use unattended::find_unattended;
 pub use unattended::unattended;
 
@@ -60,7 +60,7 @@ pub struct Request {
 
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Notice {
+pub enum RunnerNotice {
     Up(Runner),
     Started {
         task: TaskId,
@@ -83,10 +83,19 @@ const TRASH_PACE: Pace = Pace { at_most: 20_000, pause_every: 500, pause: Durati
 const TROUBLE_PAUSE: Duration = Duration::from_secs(2);
 
 /// Runs until it is asked to end. A second runner in the background ends at once.
-pub async fn run(engine: &Engine, request: Request, tell: &mut dyn FnMut(Notice)) -> Outcome<()> {
+pub fn run<'a>(
+    engine: &'a Engine,
+    request: Request,
+    tell: &'a mut dyn FnMut(RunnerNotice),
+) -> BoxFuture<'a, Outcome<()>> {
+    Box::pin(serve(engine, request, tell))
+}
+
+async fn serve(engine: &Engine, request: Request, tell: &mut dyn FnMut(RunnerNotice)) -> Outcome<()> {
     engine.check_outside()?;
     let home = engine.home();
-    let settings = Settings::of(engine);
+    home.check_ours()?;
+    let settings = LiveSettings::of(engine);
     let config = engine.config()?;
     let configured = || u32::try_from(config.runner().slots(machine::cores())).unwrap_or(u32::MAX);
     let runner = Runner {
@@ -100,11 +109,11 @@ pub async fn run(engine: &Engine, request: Request, tell: &mut dyn FnMut(Notice)
     };
     let registered = registry::register(home, runner)?;
     let Some(registered) = registered else { return Ok(()) };
-    tell(Notice::Up(registered.runner.clone()));
+    tell(RunnerNotice::Up(registered.runner.clone()));
     // Before there is a keeper: they are born where their runner is.
     scope::enter(engine.environment()).await?;
     engine.join_project().await;
-    let mut end = End::listen()?;
+    let mut end = EndSignals::listen()?;
     let watch = tokio::select! {
         watch = watch(engine) => watch?,
         () = end.asked() => return Ok(()),
@@ -132,10 +141,10 @@ pub async fn run(engine: &Engine, request: Request, tell: &mut dyn FnMut(Notice)
     while home.root().exists() && active.registered.is_seen() {
         let Some(turn) = end.unless_asked_to_end(Box::pin(active.work(tell))).await else { break };
         let pause = match turn {
-            Ok(Turn::Idle) if request.until_idle && active.is_tidy().await => break,
-            Ok(Turn::Idle | Turn::Busy) => POLL_INTERVAL,
+            Ok(RunnerTurn::Idle) if request.until_idle && active.is_tidy().await => break,
+            Ok(RunnerTurn::Idle | RunnerTurn::Busy) => POLL_INTERVAL,
             Err(problem) => {
-                tell(Notice::Trouble(problem.to_string()));
+                tell(RunnerNotice::Trouble(problem.to_string()));
                 // What fails may have been changed by a newer version.
                 if let Ok(Some(newer)) = engine.call(ops::NewerSchema).await {
                     active.retire(newer, tell);
@@ -151,7 +160,7 @@ pub async fn run(engine: &Engine, request: Request, tell: &mut dyn FnMut(Notice)
             asked = end.next() => if asked { break },
         }
     }
-    tell(Notice::Leaving(active.busy()));
+    tell(RunnerNotice::Leaving(active.busy()));
     active.offer.withdraw(engine).await;
     Ok(())
 }
@@ -161,7 +170,7 @@ async fn watch(engine: &Engine) -> Outcome<Watch> {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Turn {
+enum RunnerTurn {
     /// Nothing runs here and nothing is ready.
     Idle,
     /// Something runs or may run.
@@ -172,7 +181,7 @@ struct ActiveRunner<'e> {
     engine: &'e Engine,
     relay: Relay,
     /// As they are now, for what is claimed.
-    settings: Settings,
+    settings: LiveSettings,
     reconciler: Reconciler<'e>,
     repairs: Repairs<'e>,
     starts: Starts,
@@ -196,7 +205,7 @@ impl ActiveRunner<'_> {
         self.keepers.len() + self.adopted
     }
 
-    async fn work(&mut self, tell: &mut dyn FnMut(Notice)) -> Outcome<Turn> {
+    async fn work(&mut self, tell: &mut dyn FnMut(RunnerNotice)) -> Outcome<RunnerTurn> {
         let now = clock::uptime();
         self.take_note_of_ends(tell).await;
         if self.repaired.is_none_or(|last| now.saturating_sub(last) >= REPAIR_INTERVAL) {
@@ -207,7 +216,7 @@ impl ActiveRunner<'_> {
         let free = (self.registered.runner.slots as usize).saturating_sub(self.busy());
         let free = self.starts.allowed(free, now);
         if free == 0 || self.registered.runner.outdated {
-            return Ok(Turn::Busy);
+            return Ok(RunnerTurn::Busy);
         }
         self.settings.refresh(self.engine)?;
         let claimed = self.claim(free, tell).await?;
@@ -221,7 +230,7 @@ impl ActiveRunner<'_> {
             }
         }
         let idle = claimed.is_empty() && self.busy() == 0;
-        Ok(if idle { Turn::Idle } else { Turn::Busy })
+        Ok(if idle { RunnerTurn::Idle } else { RunnerTurn::Busy })
     }
 
     /// Whether nothing is left that a repair would set going again.
@@ -233,12 +242,12 @@ impl ActiveRunner<'_> {
     }
 
     /// Starts repairs of runs whose keepers have ended without tidying up, and collects the results of repairs.
-    async fn take_note_of_ends(&mut self, tell: &mut dyn FnMut(Notice)) {
+    async fn take_note_of_ends(&mut self, tell: &mut dyn FnMut(RunnerNotice)) {
         let ended = process::reap();
         for done in self.repairs.ended(&ended, &self.reconciler).await {
             tell(match done {
-                Repaired::Done(run, what) => Notice::Repaired(run, what),
-                Repaired::Trouble(what) => Notice::Trouble(what),
+                Repaired::Done(run, what) => RunnerNotice::Repaired(run, what),
+                Repaired::Trouble(what) => RunnerNotice::Trouble(what),
             });
         }
         for (run, exit) in self.vanished(&ended) {
@@ -263,26 +272,28 @@ impl ActiveRunner<'_> {
     }
 
     /// Gives back a run whose keeper never began, which is not the task's fault; any other is repaired.
-    async fn look_after(&mut self, run: RunId, why: &str, tell: &mut dyn FnMut(Notice)) {
+    async fn look_after(&mut self, run: RunId, why: &str, tell: &mut dyn FnMut(RunnerNotice)) {
         match self.reconciler.give_back(run).await {
             Ok(true) => {
                 let pause = self.starts.failed(clock::uptime()).as_secs();
                 let log = self.engine.home().run(run).keeper_log();
-                tell(Notice::Trouble(format!(
+                tell(RunnerNotice::Trouble(format!(
                     "agents cannot be started here: run {run} never began ({why}; {}). Its task went back to \
                      the queue, and is retried in {pause} s",
                     log.display()
                 )));
             }
-            Ok(false) => self.repairs.begin(run).into_iter().for_each(|what| tell(Notice::Trouble(what))),
-            Err(problem) => tell(Notice::Trouble(problem.to_string())),
+            Ok(false) => {
+                self.repairs.begin(run).into_iter().for_each(|what| tell(RunnerNotice::Trouble(what)));
+            }
+            Err(problem) => tell(RunnerNotice::Trouble(problem.to_string())),
         }
     }
 
-    async fn repair(&mut self, tell: &mut dyn FnMut(Notice)) -> Outcome<()> {
+    async fn repair(&mut self, tell: &mut dyn FnMut(RunnerNotice)) -> Outcome<()> {
         let look = self.reconciler.look().await?;
         for what in look.trouble.into_iter().chain(self.repairs.begin_all(&look.due)) {
-            tell(Notice::Trouble(what));
+            tell(RunnerNotice::Trouble(what));
         }
         self.sweep();
         let store = self.engine.store().await?.clone();
@@ -302,12 +313,12 @@ impl ActiveRunner<'_> {
     }
 
     /// Takes no more tasks: their keepers could not open the store.
-    fn retire(&mut self, newer: i64, tell: &mut dyn FnMut(Notice)) {
+    fn retire(&mut self, newer: i64, tell: &mut dyn FnMut(RunnerNotice)) {
         if self.registered.runner.outdated {
             return;
         }
         self.registered.retire();
-        tell(Notice::Trouble(format!(
+        tell(RunnerNotice::Trouble(format!(
             "a newer codefleet has updated the store (schema {newer}): this runner starts no more agents, and \
              ends when the running ones have; update codefleet here, then `fleet start`"
         )));

@@ -20,11 +20,11 @@ use crate::{Engine, allowed, checkouts, clock};
 /// How long a repository counts as present after a look.
 const PRESENT_FOR: Duration = Duration::from_secs(1);
 /// One that was not there is looked for again after this.
-const GONE: Duration = Duration::from_secs(5);
+const RETRY_DELAY: Duration = Duration::from_secs(5);
 /// The offer is repeated at least this often, even without changes, and missing repositories are looked for.
-const REPEAT: Duration = Duration::from_mins(1);
+const REPEAT_INTERVAL: Duration = Duration::from_mins(1);
 /// A place that was silent for this long has no runner any more.
-pub(crate) const SILENCE: Duration = Duration::from_mins(3);
+pub(crate) const GONE_AFTER: Duration = Duration::from_mins(3);
 
 /// What this place can start, as far as it was looked at.
 #[derive(Debug, Default)]
@@ -49,8 +49,8 @@ impl Offer {
         if let Some((last, is_here)) = self.looked.get(&id) {
             let patience = match (at.is_known, is_here) {
                 (true, true) => PRESENT_FOR,
-                (true, false) => GONE,
-                (false, _) => REPEAT,
+                (true, false) => RETRY_DELAY,
+                (false, _) => REPEAT_INTERVAL,
             };
             if now.saturating_sub(*last) < patience {
                 return *is_here;
@@ -69,7 +69,11 @@ impl Offer {
         let projects = self.projects(engine).await?;
         let host = Host { place: engine.place()?, name: machine::name(), agents: able(engine)?, projects };
         let now = clock::uptime();
-        if self.told.as_ref().is_some_and(|(at, told)| *told == host && now.saturating_sub(*at) < REPEAT) {
+        if self
+            .told
+            .as_ref()
+            .is_some_and(|(at, told)| *told == host && now.saturating_sub(*at) < REPEAT_INTERVAL)
+        {
             return Ok(());
         }
         engine.call(OfferHost { host: host.clone(), now: clock::now() }).await?;
@@ -98,7 +102,7 @@ pub(super) async fn could_join(engine: &Engine, at: &ProjectAt) -> bool {
 }
 
 async fn engine_at(engine: &Engine, at: &ProjectAt) -> Option<Engine> {
-    let (own, path) = (engine.anew(), checkout(&at.project));
+    let (own, path) = (engine.reloaded(), checkout(&at.project));
     blocking(move || own.at(path)).await.ok()?.ok()
 }
 

@@ -13,13 +13,13 @@ use fleet_core::problem::Outcome;
 use crate::Engine;
 
 /// The settings, and the files that they were read from.
-pub(super) struct Settings {
-    seen: Vec<Option<Stamp>>,
+pub(super) struct LiveSettings {
+    seen: Vec<Option<FileStamp>>,
     /// The engine with the current settings; none while these are the ones that the runner was started with.
     fresh: Option<Engine>,
 }
 
-impl Settings {
+impl LiveSettings {
     /// The settings that an engine is about to read for the first time.
     pub(super) fn of(engine: &Engine) -> Self {
         Self { seen: stamps(engine), fresh: None }
@@ -32,7 +32,7 @@ impl Settings {
         }
         // First, so that an error is reported only once.
         self.seen = seen;
-        let fresh = engine.anew();
+        let fresh = engine.reloaded();
         fresh.agents()?;
         self.fresh = Some(fresh);
         Ok(())
@@ -46,20 +46,20 @@ impl Settings {
 
 /// Differs when a file was written or replaced.
 #[derive(Debug, PartialEq, Eq)]
-struct Stamp {
+struct FileStamp {
     file: (u64, u64),
     size: u64,
     modified: (i64, i64),
 }
 
-fn stamps(engine: &Engine) -> Vec<Option<Stamp>> {
+fn stamps(engine: &Engine) -> Vec<Option<FileStamp>> {
     let files = [Some(engine.user_config()), engine.project_config().ok()];
     files.into_iter().flatten().map(|file| stamp(file.path())).collect()
 }
 
-fn stamp(path: &Path) -> Option<Stamp> {
+fn stamp(path: &Path) -> Option<FileStamp> {
     let file = fs::metadata(path).ok()?;
-    Some(Stamp {
+    Some(FileStamp {
         file: (file.dev(), file.ino()),
         size: file.size(),
         modified: (file.mtime(), file.mtime_nsec()),
@@ -69,7 +69,7 @@ fn stamp(path: &Path) -> Option<Stamp> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Start;
+    use crate::EngineStart;
     use crate::environment::Environment;
 
     #[test]
@@ -78,9 +78,9 @@ mod tests {
         let place = |name| (name, dir.path().as_os_str().to_owned());
         let environment =
             Environment::from_pairs([place("FLEET_HOME"), place("HOME")]).with_current_directory(dir.path());
-        let engine = Engine::new(Start { environment, directory: None, flags: Vec::new() }).unwrap();
-        let mut settings = Settings::of(&engine);
-        let agent = |settings: &Settings| settings.engine(&engine).config().unwrap().agent().to_owned();
+        let engine = Engine::new(EngineStart { environment, directory: None, flags: Vec::new() }).unwrap();
+        let mut settings = LiveSettings::of(&engine);
+        let agent = |settings: &LiveSettings| settings.engine(&engine).config().unwrap().agent().to_owned();
         assert_eq!(agent(&settings), "claude");
         let set = |text: &str| fs::write(dir.path().join("config.toml"), text).unwrap();
 

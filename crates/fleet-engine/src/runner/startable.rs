@@ -6,39 +6,48 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fleet_core::id::ProjectId;
 use fleet_core::problem::{Outcome, Problem};
-use fleet_core::task::{AgentName, Status, Task};
-use fleet_store::ops::{ListTasks, ProjectAt, ProjectsAt, StatusFilter, TaskFilter, TaskPage};
+use fleet_core::task::AgentName;
+use fleet_store::ops::{ProjectAt, ProjectsAt, UpcomingTasks};
 
-use super::able;
+use super::can_start;
 use super::offer::could_join;
-use crate::{Engine, checkouts, clock};
+use crate::{Engine, checkouts};
 
-/// At most `limit` tasks that need nothing but a runner: those that are ready, then those that will be when their time has
-/// come.
-pub(crate) async fn upcoming(engine: &Engine, limit: i64) -> Outcome<TaskPage> {
-    let statuses = StatusFilter(vec![Status::Ready, Status::Scheduled]);
-    let filter = TaskFilter::default();
-    engine.call(ListTasks { statuses, filter, limit, now: clock::now() }).await
+/// What a task needs to be started: its repository and its agent; `None` is the configured default.
+pub(crate) type Needs<'a> = (ProjectId, Option<&'a AgentName>);
+
+pub(crate) const fn needs(tasks: &UpcomingTasks) -> Needs<'_> {
+    (tasks.project, tasks.agent.as_ref())
 }
 
 /// What this place has, as far as some tasks need it.
 pub(crate) struct Startable {
     default: String,
-    agents: BTreeSet<AgentName>,
+    /// Agents that were looked for and are not here.
+    missing: BTreeSet<String>,
     here: BTreeSet<ProjectId>,
     /// Why repositories that this place had cannot be worked on.
     pub(crate) refused: BTreeMap<String, Problem>,
 }
 
 impl Startable {
-    /// Looks at the agents, and at the repositories of the tasks.
-    pub(crate) async fn look(engine: &Engine, tasks: &[Task]) -> Outcome<Self> {
+    /// Looks for what tasks need.
+    pub(crate) async fn look<'a>(
+        engine: &Engine,
+        needs: impl Iterator<Item = Needs<'a>> + Clone,
+    ) -> Outcome<Self> {
         let default = engine.config()?.agent().to_owned();
-        let mut look =
-            Self { default, agents: able(engine)?, here: BTreeSet::new(), refused: BTreeMap::new() };
-        let wanted: BTreeSet<ProjectId> = tasks.iter().map(|task| task.project).collect();
+        let (missing, here, refused) = (BTreeSet::new(), BTreeSet::new(), BTreeMap::new());
+        let mut look = Self { default, missing, here, refused };
+        let wanted: BTreeSet<ProjectId> = needs.clone().map(|(project, _)| project).collect();
         if wanted.is_empty() {
             return Ok(look);
+        }
+        for agent in needs.map(|(_, agent)| agent).collect::<BTreeSet<_>>() {
+            let name = look.name(agent).to_owned();
+            if !can_start(engine, &name)? {
+                look.missing.insert(name);
+            }
         }
         let all = engine.call(ProjectsAt { place: engine.place()? }).await?;
         for at in all.iter().filter(|at| wanted.contains(&at.project.id)) {
@@ -60,14 +69,17 @@ impl Startable {
         }
     }
 
-    /// Whether a runner here would start it.
-    pub(crate) fn has(&self, task: &Task) -> bool {
-        self.here.contains(&task.project) && self.missing_agent(task).is_none()
+    /// Whether a runner here would start a task that needs this.
+    pub(crate) fn has(&self, (project, agent): Needs<'_>) -> bool {
+        self.here.contains(&project) && self.missing_agent(agent).is_none()
     }
 
-    /// The agent that it needs, if that cannot be started here.
-    pub(crate) fn missing_agent<'a>(&'a self, task: &'a Task) -> Option<&'a str> {
-        let name = task.agent().map_or(self.default.as_str(), AgentName::as_str);
-        (!self.agents.iter().any(|agent| agent.as_str() == name)).then_some(name)
+    /// The agent that a task needs, if that cannot be started here.
+    pub(crate) fn missing_agent(&self, agent: Option<&AgentName>) -> Option<&str> {
+        self.missing.get(self.name(agent)).map(String::as_str)
+    }
+
+    fn name<'a>(&'a self, agent: Option<&'a AgentName>) -> &'a str {
+        agent.map_or(self.default.as_str(), AgentName::as_str)
     }
 }

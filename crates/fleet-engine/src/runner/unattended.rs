@@ -5,9 +5,9 @@
 
 use fleet_api::verbs::runner_missing::Unattended;
 use fleet_core::problem::Outcome;
-use fleet_core::task::{Status, Task};
+use fleet_store::ops::{CountUpcoming, UpcomingTasks};
 
-use super::{Startable, autostart, registry, upcoming};
+use super::{Startable, autostart, needs, registry};
 use crate::Engine;
 use crate::caller::is_inside_a_run;
 use crate::verbs::doctor;
@@ -32,15 +32,14 @@ pub(crate) async fn find_unattended(engine: &Engine) -> Outcome<Option<Unattende
     if !up.is_empty() {
         return Ok(None);
     }
-    let found = upcoming(engine, COUNTED).await?;
-    let startable = Startable::look(engine, &found.tasks).await?;
-    Ok(counted(found.tasks.iter().filter(|task| startable.has(task)), found.more, engine))
-}
-
-/// `None` if there are none.
-fn counted<'t>(tasks: impl Iterator<Item = &'t Task>, more: bool, engine: &Engine) -> Option<Unattended> {
-    let now = engine.now();
-    let (ready, scheduled): (Vec<_>, Vec<_>) = tasks.partition(|task| task.status(now) == Status::Ready);
-    let (ready, scheduled) = (ready.len(), scheduled.len());
-    (ready + scheduled > 0).then_some(Unattended { ready, scheduled, more, started: false })
+    let upcoming = engine.call(CountUpcoming { limit: COUNTED, now: engine.time().await? }).await?;
+    let startable = Startable::look(engine, upcoming.tasks.iter().map(needs)).await?;
+    let startable: Vec<&UpcomingTasks> =
+        upcoming.tasks.iter().filter(|tasks| startable.has(needs(tasks))).collect();
+    let (ready, scheduled) = (
+        startable.iter().map(|tasks| tasks.ready).sum::<usize>(),
+        startable.iter().map(|tasks| tasks.scheduled).sum::<usize>(),
+    );
+    let more = upcoming.more_ready || upcoming.more_scheduled;
+    Ok((ready + scheduled > 0).then_some(Unattended { ready, scheduled, more, started: false }))
 }

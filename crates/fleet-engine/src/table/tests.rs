@@ -3,7 +3,7 @@
 mod samples;
 
 use fleet_api::verbs;
-use fleet_api::{Asker, Client as _, Question, Row, TABLE, Verb};
+use fleet_api::{Asker, Client as _, Question, TABLE, Verb, VerbRow};
 use fleet_core::id::IdMaker;
 use fleet_core::problem::Code;
 use fleet_core::project::Project;
@@ -13,9 +13,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use self::samples::samples;
-use crate::caller::{Agent, Caller};
+use crate::caller::{Caller, CallingAgent};
 use crate::environment::Environment;
-use crate::{Engine, Start};
+use crate::{Engine, EngineStart};
 
 /// What is wrong with a verb. All of it is collected, so that one run of a test tells everything.
 type Findings = Vec<String>;
@@ -31,8 +31,8 @@ macro_rules! walks {
             [$(round_trip::<verbs::$name::Request>()),+].concat()
         }
 
-        fn requests() -> Vec<(Row, String)> {
-            vec![$((Row::of::<verbs::$name::Request>(), request::<verbs::$name::Request>())),+]
+        fn requests() -> Vec<(VerbRow, String)> {
+            vec![$((VerbRow::of::<verbs::$name::Request>(), request::<verbs::$name::Request>())),+]
         }
     };
 }
@@ -53,7 +53,7 @@ fn a_verb_is_named_after_its_module_and_says_what_it_does() {
 }
 
 fn name_and_words<V: Verb>(module: &str) -> Findings {
-    let (row, mut findings) = (Row::of::<V>(), Vec::new());
+    let (row, mut findings) = (VerbRow::of::<V>(), Vec::new());
     if row.id != module.replace('_', ".") {
         findings.push(format!("{}: is in the module {module}", row.id));
     }
@@ -76,7 +76,7 @@ fn requests_and_answers_survive_json() {
 }
 
 fn round_trip<V: Verb>() -> Findings {
-    let row = Row::of::<V>();
+    let row = VerbRow::of::<V>();
     let of_request = through_json::<V>(&(row.request)().to_value());
     let of_answer = through_json::<V::Answer>(&(row.answer)().to_value());
     let named = |what: &str, findings: Findings| {
@@ -100,14 +100,14 @@ fn through_json<T: Serialize + DeserializeOwned>(schema: &Value) -> Findings {
 
 /// A request that can be read.
 fn request<V: Verb>() -> String {
-    samples(&(Row::of::<V>().request)().to_value()).first().map(ToString::to_string).unwrap_or_default()
+    samples(&(VerbRow::of::<V>().request)().to_value()).first().map(ToString::to_string).unwrap_or_default()
 }
 
-fn agent() -> Agent {
+fn agent() -> CallingAgent {
     let (mut ids, created_at) = (IdMaker::default(), Millis(0));
     let (common_dir, name) = ("/nowhere/.git".to_owned(), "nothing".to_owned());
     let project = Project { id: ids.next(created_at, 1), common_dir, name, root: None, created_at };
-    Agent { run: ids.next(created_at, 1), task: ids.next(created_at, 1), project }
+    CallingAgent { run: ids.next(created_at, 1), task: ids.next(created_at, 1), project }
 }
 
 fn caller(asker: Asker) -> Caller {
@@ -127,7 +127,7 @@ async fn whoever_may_not_ask_is_refused_before_anything_is_looked_up() {
         let environment =
             Environment::from_pairs([("HOME", "/nowhere"), ("FLEET_HOME", home.path().to_str().unwrap())])
                 .with_current_directory(home.path());
-        let start = Start { environment, directory: None, flags: Vec::new() };
+        let start = EngineStart { environment, directory: None, flags: Vec::new() };
         let engine = Engine::new(start).unwrap().acting_as(caller(asker));
         for (row, request) in requests() {
             if row.access.admits(asker, row.nature) {

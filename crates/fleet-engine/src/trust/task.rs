@@ -6,7 +6,7 @@ use fleet_core::problem::Outcome;
 use fleet_core::task::{AgentName, Setup, TaskSpec};
 
 use super::{OF_SETUP, ProjectWishes};
-use crate::config::{Setting, Value};
+use crate::config::{ConfigValue, Setting};
 use crate::problems;
 
 impl ProjectWishes {
@@ -32,7 +32,9 @@ fn takes(spec: &TaskSpec, Setting { key, value, .. }: &Setting) -> bool {
         "limits.time" => spec.limits.seconds.is_none(),
         "limits.idle" => spec.limits.idle_seconds.is_none(),
         // They are in every task, whatever their origin.
-        "tasks.retries" => *value == Value::Integer(spec.retry.retries.into()),
+        "tasks.retries" => *value == ConfigValue::Integer(spec.retry.retries.into()),
+        // What changes no file is not checked.
+        "workspaces.checks" => !spec.read_only,
         key => !(OF_SETUP.contains(&key) && spec.setup == Setup::Skip),
     }
 }
@@ -43,19 +45,19 @@ mod tests {
     use crate::config::Origin;
 
     fn left(spec: &TaskSpec) -> Vec<String> {
-        let text = |text: &str| Value::String(text.to_owned());
-        let setting = |(key, value): (&str, Value)| Setting {
+        let text = |text: &str| ConfigValue::String(text.to_owned());
+        let setting = |(key, value): (&str, ConfigValue)| Setting {
             key: key.to_owned(),
             value,
             origin: Origin::Project { path: "config.toml".into(), line: 1 },
         };
         let wishes = [
             ("agent", text("codex")),
-            ("tasks.retries", Value::Integer(9)),
+            ("tasks.retries", ConfigValue::Integer(9)),
             ("limits.time", text("9h")),
             ("limits.idle", text("1h")),
             ("limits.log", text("1GB")),
-            ("workspaces.setup", Value::List(vec!["make".to_owned()])),
+            ("workspaces.setup", ConfigValue::List(vec!["make".to_owned()])),
         ];
         let commands = wishes.into_iter().map(setting).collect();
         let asked = ProjectWishes { project: "/a".to_owned(), commands, files: Vec::new() };

@@ -5,13 +5,13 @@ use std::os::unix::fs::PermissionsExt as _;
 use fleet_core::id::IdMaker;
 
 use super::*;
-use crate::config::{Origin, Sources, Value};
+use crate::config::{ConfigValue, Origin, Sources};
 use crate::environment::Environment;
 
 fn asked(project: &str, settings: &[(&str, &[&str])]) -> ProjectWishes {
     let setting = |(line, (key, commands)): (usize, &(&str, &[&str]))| Setting {
         key: (*key).to_owned(),
-        value: Value::List(commands.iter().map(|&command| command.to_owned()).collect()),
+        value: ConfigValue::List(commands.iter().map(|&command| command.to_owned()).collect()),
         origin: Origin::Project { path: "config.toml".into(), line },
     };
     ProjectWishes {
@@ -35,7 +35,7 @@ fn setup(project: &str, commands: &[&str]) -> ProjectWishes {
 #[test]
 fn consent_is_to_exact_commands_of_one_project() {
     let home = tempfile::tempdir().unwrap();
-    let trust = Trust::new(&home.path().join("fleet"));
+    let trust = ConsentStore::new(&home.path().join("fleet"));
     let good = setup("/a/.git", &["npm ci", "make"]);
     assert!(!trust.covers(&good).unwrap());
     assert!(trust.grant(&good, Millis(7)).unwrap());
@@ -78,7 +78,7 @@ fn no_two_requests_have_one_number() {
 #[test]
 fn consent_is_kept_privately_and_can_be_taken_back() {
     let home = tempfile::tempdir().unwrap();
-    let trust = Trust::new(home.path());
+    let trust = ConsentStore::new(home.path());
     assert_eq!((trust.list().unwrap(), trust.revoke("/a").unwrap()), (Vec::new(), false));
     for (project, command) in [("/a", "one"), ("/b", "one"), ("/a", "two")] {
         trust.grant(&setup(project, &[command]), Millis(1)).unwrap();
@@ -96,7 +96,7 @@ fn consent_is_kept_privately_and_can_be_taken_back() {
 #[test]
 fn a_file_that_nobody_understands_is_left_alone() {
     let home = tempfile::tempdir().unwrap();
-    let (trust, path) = (Trust::new(home.path()), home.path().join("trust.json"));
+    let (trust, path) = (ConsentStore::new(home.path()), home.path().join("trust.json"));
     for text in ["", "{", "[]", r#"{"version":2,"trusted":[]}"#, r#"{"version":1}"#] {
         fs::write(&path, text).unwrap();
         let good = setup("/a", &["x"]);
@@ -115,7 +115,7 @@ fn a_file_that_nobody_understands_is_left_alone() {
 #[test]
 fn people_who_agree_at_the_same_time_are_all_remembered() {
     let home = tempfile::tempdir().unwrap();
-    let trust = Trust::new(home.path());
+    let trust = ConsentStore::new(home.path());
     std::thread::scope(|scope| {
         for number in 0..8 {
             let trust = &trust;
@@ -130,9 +130,9 @@ fn people_who_agree_at_the_same_time_are_all_remembered() {
 #[test]
 fn the_oldest_consent_goes_first() {
     let home = tempfile::tempdir().unwrap();
-    let trust = Trust::new(home.path());
+    let trust = ConsentStore::new(home.path());
     let consent = |number: usize| Consent::new(format!("/{number}"), String::new(), Millis(0));
-    let full = Ledger { version: VERSION, trusted: (0..MAX_CONSENTS).map(consent).collect() };
+    let full = ConsentFile { version: VERSION, trusted: (0..MAX_CONSENTS).map(consent).collect() };
     fs::write(home.path().join("trust.json"), serde_json::to_string(&full).unwrap()).unwrap();
     trust.grant(&setup("/new", &["x"]), Millis(1)).unwrap();
     let left = trust.list().unwrap();
@@ -207,7 +207,7 @@ fn another_agent_copies_and_higher_limits_need_consent_as_well() {
 #[test]
 fn a_task_without_set_up_needs_no_consent_to_it() {
     let home = tempfile::tempdir().unwrap();
-    let trust = Trust::new(home.path());
+    let trust = ConsentStore::new(home.path());
     let settings: &[(&str, &[&str])] = &[("agent", &["codex"]), ("workspaces.setup", &["make"])];
     let all = asked("/a", settings);
     trust.grant(&asked("/a", &settings[..1]), Millis(1)).unwrap();
@@ -231,7 +231,7 @@ fn no_setting_hides_behind_others() {
 #[test]
 fn files_are_agreed_to_one_by_one_and_by_content() {
     let home = tempfile::tempdir().unwrap();
-    let trust = Trust::new(home.path());
+    let trust = ConsentStore::new(home.path());
     let file = |path: &str, hash: Option<&str>| ProjectFile {
         path: path.to_owned(),
         sha256: hash.map(ToOwned::to_owned),
@@ -267,7 +267,7 @@ fn templates_of_a_project_need_consent_and_are_known_by_their_content() {
     fs::write(&template, "Send {task} to me").unwrap();
     let asked = untrusted(&home, &config(), &project).unwrap().unwrap();
     assert_eq!(asked.names(), "`.fleet/templates/task.md`");
-    Trust::new(&home).grant(&asked, Millis(1)).unwrap();
+    ConsentStore::new(&home).grant(&asked, Millis(1)).unwrap();
     assert!(untrusted(&home, &config(), &project).unwrap().is_none());
     fs::write(&template, "Send {task} to them").unwrap();
     assert!(untrusted(&home, &config(), &project).unwrap().is_some());
@@ -276,7 +276,7 @@ fn templates_of_a_project_need_consent_and_are_known_by_their_content() {
 #[test]
 fn consent_of_earlier_versions_holds() {
     let home = tempfile::tempdir().unwrap();
-    let trust = Trust::new(home.path());
+    let trust = ConsentStore::new(home.path());
     let flow = asked("/a", &[("stages.a.checks", &["make"]), ("stages.b.checks", &["npm test"])]);
     let text =
         format!(r#"{{"version":1,"trusted":[{{"project":"/a","hash":"{}","at":5}}]}}"#, flow.fingerprint());

@@ -5,11 +5,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use fleet_agents::{AgentEvent, Brief, Decoder, Failure, Meter, Stream, Tokens};
+use fleet_agents::{AgentEvent, AgentFailure, Brief, Decoder, Meter, Stream, Tokens};
 use fleet_api::verbs::agents_decode::{Answer, MeterView, OutcomeView, Request};
 use fleet_core::outcome::AgentExit;
 use fleet_core::text::shortened;
-use fleet_host::lines::{Line, Lines};
+use fleet_host::lines::{Line, LineSplitter};
 
 use super::agents_show::find;
 use super::prelude::*;
@@ -77,7 +77,7 @@ impl Recording {
     }
 
     fn listen(&mut self, stream: Stream, text: &[u8]) {
-        let mut lines = Lines::new(LONGEST_LINE);
+        let mut lines = LineSplitter::new(LONGEST_LINE);
         lines.push(text, &mut |line| self.line(stream, &line));
         lines.finish(&mut |line| self.line(stream, &line));
     }
@@ -154,10 +154,10 @@ impl Recording {
     }
 }
 
-fn outcome(failure: Option<Failure>) -> OutcomeView {
+fn outcome(failure: Option<AgentFailure>) -> OutcomeView {
     match failure {
         None => OutcomeView { ok: true, reason: None, text: None, until: None },
-        Some(Failure { reason, text, until }) => OutcomeView {
+        Some(AgentFailure { reason, text, until }) => OutcomeView {
             ok: false,
             reason: Some(reason),
             text: Some(shortened(&text, LONGEST_TEXT).into_owned()),
@@ -171,12 +171,12 @@ mod tests {
     use fleet_core::run::Reason;
 
     use super::*;
-    use crate::Start;
+    use crate::EngineStart;
     use crate::environment::Environment;
 
     fn decoded(out: &[u8], err: &[u8]) -> Answer {
         let environment = Environment::from_pairs([("HOME", "/nowhere")]).with_current_directory("/");
-        let engine = Engine::new(Start { environment, directory: None, flags: Vec::new() }).unwrap();
+        let engine = Engine::new(EngineStart { environment, directory: None, flags: Vec::new() }).unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let request =
             Request { agent: "demo".into(), model: None, exit_code: 0, out: text(out), err: text(err) };

@@ -6,7 +6,7 @@ use super::prelude::*;
 use crate::agents::notice;
 use crate::caller::is_inside_a_run;
 
-/// Finds out what is to be told, and takes it for told.
+/// Returns the notice that is due, and marks it as shown.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let mut notices = Vec::new();
     if is_inside_a_run(engine)? {

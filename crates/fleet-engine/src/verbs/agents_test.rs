@@ -11,8 +11,8 @@ use std::time::Duration;
 use fleet_agents::{About, Program};
 use fleet_api::TaskFields;
 use fleet_api::verbs::agents_list::LoginState;
-use fleet_api::verbs::agents_test::{Answer, Request, Step};
-use fleet_api::verbs::doctor::Verdict;
+use fleet_api::verbs::agents_test::{Answer, Request, TestStep};
+use fleet_api::verbs::doctor::CheckVerdict;
 use fleet_api::verbs::task_wait::Request as Wait;
 use fleet_core::run::Reason;
 
@@ -46,15 +46,15 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     Ok(Answer { kept: ended.map(|()| dir)?, ..answer })
 }
 
-fn step(name: &str, verdict: Verdict, detail: impl Into<String>) -> Step {
-    Step { name: name.to_owned(), verdict, detail: detail.into() }
+fn step(name: &str, verdict: CheckVerdict, detail: impl Into<String>) -> TestStep {
+    TestStep { name: name.to_owned(), verdict, detail: detail.into() }
 }
 
 async fn run_task(engine: &Engine, request: &Request) -> Outcome<Answer> {
     let began = clock::uptime();
     let about = find(engine, &request.agent)?.about();
     let mut steps = here(engine, &request.agent, &about).await?;
-    if steps.iter().any(|step| step.verdict == Verdict::Bad) {
+    if steps.iter().any(|step| step.verdict == CheckVerdict::Bad) {
         return Ok(Answer {
             agent: request.agent.clone(),
             model: request.model.clone(),
@@ -72,11 +72,11 @@ async fn run_task(engine: &Engine, request: &Request) -> Outcome<Answer> {
     let is_over = follow(engine, task, patience).await?;
     let seen = report::look(engine, task).await?;
     steps.extend(report::steps(&seen, is_over, patience));
-    let ok = steps.iter().all(|step| step.verdict != Verdict::Bad);
+    let ok = steps.iter().all(|step| step.verdict != CheckVerdict::Bad);
     let reason = seen.run.as_ref().and_then(|run| run.reason);
     // A sign of a login is not yet a login.
     if let Some(login) = steps.iter_mut().find(|step| step.name == "login" && reason == Some(Reason::Auth)) {
-        *login = step("login", Verdict::Bad, "refused by its provider");
+        *login = step("login", CheckVerdict::Bad, "refused by its provider");
     }
     Ok(Answer {
         agent: request.agent.clone(),
@@ -91,26 +91,28 @@ async fn run_task(engine: &Engine, request: &Request) -> Outcome<Answer> {
 }
 
 /// Whether it could work at all.
-async fn here(engine: &Engine, name: &str, about: &About) -> Outcome<Vec<Step>> {
+async fn here(engine: &Engine, name: &str, about: &About) -> Outcome<Vec<TestStep>> {
     let installed = agents::look(engine, &[(name.to_owned(), about.clone())]).await.pop().flatten();
     let Some(installed) = installed else {
         let program = match &about.program {
             Program::This => "codefleet itself".to_owned(),
             Program::OnPath(program) => format!("`{program}`"),
         };
-        return Ok(vec![step("installed", Verdict::Bad, format!("{program} is not on the PATH"))]);
+        return Ok(vec![step("installed", CheckVerdict::Bad, format!("{program} is not on the PATH"))]);
     };
     let path = installed.path.display();
     let installed = match &installed.version {
-        Ok(version) => step("installed", Verdict::Good, format!("{version}, {path}")),
-        Err(why) => step("installed", Verdict::Warning, format!("{path} does not report its version: {why}")),
+        Ok(version) => step("installed", CheckVerdict::Good, format!("{version}, {path}")),
+        Err(why) => {
+            step("installed", CheckVerdict::Warning, format!("{path} does not report its version: {why}"))
+        }
     };
     let login = agents::login(engine, name, about)?;
     let login = match login.state {
-        LoginState::NotNeeded => step("login", Verdict::Good, "not needed"),
-        LoginState::Unknown => step("login", Verdict::Good, "cannot be checked from outside"),
-        LoginState::Yes => step("login", Verdict::Good, login.sign.unwrap_or_default()),
-        LoginState::NoSign => step("login", Verdict::Warning, format!("not detected: {}", about.login)),
+        LoginState::NotNeeded => step("login", CheckVerdict::Good, "not needed"),
+        LoginState::Unknown => step("login", CheckVerdict::Good, "cannot be checked from outside"),
+        LoginState::Yes => step("login", CheckVerdict::Good, login.sign.unwrap_or_default()),
+        LoginState::NoSign => step("login", CheckVerdict::Warning, format!("not detected: {}", about.login)),
     };
     Ok(vec![installed, login])
 }

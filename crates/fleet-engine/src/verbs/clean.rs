@@ -5,34 +5,34 @@ use fleet_api::verbs::clean::{Answer, Request};
 use fleet_api::views::{Kept, Leftover};
 use fleet_core::id::ProjectId;
 use fleet_core::task::TaskState;
-use fleet_core::tidy::{self, BranchFacts, Reach, TidyDecision, TidyReason, Work};
+use fleet_core::tidy::{self, BranchFacts, BranchWork, CleanReach, TidyDecision, TidyReason};
 use fleet_host::git::{self, Branch, GitError, KeepCommits, Oid, StoredSnapshot};
 use fleet_store::ops::ListedRun;
 
-use super::elsewhere::Here;
+use super::elsewhere::ThisPlace;
 use super::lineage;
 use super::prelude::*;
 use super::project_git::ProjectGit;
-use crate::engine::Among;
+use crate::engine::SelectionScope;
 use crate::home::Home;
 use crate::landing_status::LandingStatus;
 use crate::sweep;
 
 #[derive(Debug, Clone)]
-pub(super) struct Plan {
-    pub(super) remove: Vec<Item>,
+pub(super) struct CleanPlan {
+    pub(super) remove: Vec<CleanItem>,
     pub(super) keep: Vec<Kept>,
     pub(super) repo: PathBuf,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Item {
+pub(super) struct CleanItem {
     pub(super) shown: Leftover,
     tip: Option<Oid>,
     is_merged: bool,
 }
 
-impl Plan {
+impl CleanPlan {
     fn of(repo: PathBuf) -> Self {
         Self { remove: Vec::new(), keep: Vec::new(), repo }
     }
@@ -40,7 +40,7 @@ impl Plan {
     /// Leaves only what the user saw and approved. Callers that do not ask saw nothing.
     pub(super) fn confirm(&mut self, confirmed: Option<&[Leftover]>) {
         let Some(confirmed) = confirmed else { return };
-        let is_known = |item: &Item| confirmed.iter().any(|shown| shown.is_same(&item.shown));
+        let is_known = |item: &CleanItem| confirmed.iter().any(|shown| shown.is_same(&item.shown));
         let (remove, changed): (Vec<_>, Vec<_>) = self.remove.drain(..).partition(is_known);
         self.remove = remove;
         self.keep.extend(changed.into_iter().map(|item| item.stays("it has changed since you confirmed")));
@@ -53,7 +53,7 @@ impl Plan {
     }
 }
 
-impl Item {
+impl CleanItem {
     fn stays(self, why: impl Into<String>) -> Kept {
         let Leftover { task, title, branch, .. } = self.shown;
         Kept { task, title, branch, why: why.into(), failed: true }
@@ -67,7 +67,7 @@ const FINISHED: [TaskState; 3] = [TaskState::Done, TaskState::Failed, TaskState:
 
 /// Removes what has landed, in the project of the directory or of the tasks that were named, or says what would go.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
-    let reach = if request.all { Reach::All } else { Reach::Landed };
+    let reach = if request.all { CleanReach::All } else { CleanReach::Landed };
     let mut plan = match request.tasks.as_slice() {
         [] => plan_of_project(engine, reach).await?,
         named => plan_of_named(engine, named, reach).await?,
@@ -81,16 +81,16 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     remove_all(engine, plan).await
 }
 
-async fn plan_of_project(engine: &Engine, reach: Reach) -> Outcome<Plan> {
-    let mut plan = Plan::of(PathBuf::from(engine.common_dir()?));
+async fn plan_of_project(engine: &Engine, reach: CleanReach) -> Outcome<CleanPlan> {
+    let mut plan = CleanPlan::of(PathBuf::from(engine.common_dir()?));
     if let Some(project) = engine.known_project().await? {
         look(engine, project.id, reach, &mut plan).await?;
     }
     Ok(plan)
 }
 
-async fn plan_of_named(engine: &Engine, named: &[String], reach: Reach) -> Outcome<Plan> {
-    let tasks = engine.all_selected(named, &Among::of(&FINISHED, "finished")).await?;
+async fn plan_of_named(engine: &Engine, named: &[String], reach: CleanReach) -> Outcome<CleanPlan> {
+    let tasks = engine.all_selected(named, &SelectionScope::of(&FINISHED, "finished")).await?;
     let followed = engine.call(ops::FollowTasks { ids: tasks.clone() }).await?;
     let projects: BTreeSet<ProjectId> = followed.iter().map(|one| one.task.project).collect();
     match projects.into_iter().collect::<Vec<_>>().as_slice() {
@@ -101,7 +101,7 @@ async fn plan_of_named(engine: &Engine, named: &[String], reach: Reach) -> Outco
 }
 
 /// Looks at the runs of one task, of whatever project, and changes nothing.
-pub(super) async fn plan_of(engine: &Engine, task: TaskId, reach: Reach) -> Outcome<Plan> {
+pub(super) async fn plan_of(engine: &Engine, task: TaskId, reach: CleanReach) -> Outcome<CleanPlan> {
     let project = engine.call(ops::GetTask { id: task }).await?.task.project;
     plan_of_tasks(engine, project, &[task], reach).await
 }
@@ -111,10 +111,10 @@ pub(super) async fn plan_of_tasks(
     engine: &Engine,
     project: ProjectId,
     tasks: &[TaskId],
-    reach: Reach,
-) -> Outcome<Plan> {
+    reach: CleanReach,
+) -> Outcome<CleanPlan> {
     let project = engine.project_here(project).await?;
-    let mut plan = Plan::of(PathBuf::from(&project.common_dir));
+    let mut plan = CleanPlan::of(PathBuf::from(&project.common_dir));
     // All of them are looked at: another task may have the same branch.
     look(engine, project.id, reach, &mut plan).await?;
     plan.remove.retain(|item| tasks.contains(&item.shown.task));
@@ -122,38 +122,72 @@ pub(super) async fn plan_of_tasks(
     Ok(plan)
 }
 
-async fn look(engine: &Engine, project: ProjectId, reach: Reach, plan: &mut Plan) -> Outcome<()> {
+async fn look(engine: &Engine, project: ProjectId, reach: CleanReach, plan: &mut CleanPlan) -> Outcome<()> {
     let filter = ops::RunFilter { project: Some(project), ..Default::default() };
     let runs = engine.call(ops::ListRuns { filter, limit: MAX_RUNS }).await?;
     let groups = groups(runs);
-    let names: BTreeSet<String> = groups.iter().filter_map(|group| group[0].run.branch.clone()).collect();
+    let names: BTreeSet<String> = groups.iter().filter_map(|group| branch_of(group).cloned()).collect();
     let home = engine.home();
     let git = ProjectGit::at(engine, &plan.repo.to_string_lossy());
     let state = blocking(move || RepositoryState::look(&git, &names)).await?.map_err(problems::git)?;
-    let here = Here::of(engine)?;
+    let here = ThisPlace::of(engine)?;
     for group in groups {
+        let (branch, all) = (branch_of(&group), group.iter().collect::<Vec<_>>());
         // The branch is there, and the folders are. A branch of that name here is another one.
         if let Some(place) = group.iter().find_map(|row| here.place_of(&row.run)) {
-            plan.keep.push(kept(&group[0], place));
+            plan.keep.push(kept(branch, &group[0], place));
             continue;
         }
-        let work = state.work(home, &group);
-        let folders =
-            group.iter().map(|row| row.run.id).filter(|run| home.run(*run).dir().exists()).collect();
-        match tidy::judge(&work, reach) {
-            TidyDecision::Keep(why) => plan.keep.push(kept(&group[0], why.to_string())),
-            TidyDecision::Remove(why) => plan.remove.extend(state.item(&group[0], folders, &why)),
+        let mut decide =
+            |branch: Option<&String>, judged: &[&ListedRun], rows: &[&ListedRun]| match tidy::judge(
+                &state.work(home, branch, judged),
+                reach,
+            ) {
+                TidyDecision::Keep(why) => plan.keep.push(kept(branch, rows[0], why.to_string())),
+                TidyDecision::Remove(why) => plan.remove.extend(state.item((branch, rows), home, &why)),
+            };
+        let mut tasks = by_task(&all).into_iter();
+        // The branch is that of the newest task. Those before it had another one of that name, and have only folders.
+        if let Some(newest) = tasks.next() {
+            decide(branch, &all, &newest);
         }
+        tasks.for_each(|rows| decide(None, &rows, &rows));
     }
     Ok(())
 }
 
-/// Runs of one branch belong together; those without one, by their task. The newest first in each.
+/// In the order of their newest runs.
+fn by_task<'r>(rows: &[&'r ListedRun]) -> Vec<Vec<&'r ListedRun>> {
+    let mut tasks: Vec<Vec<&ListedRun>> = Vec::new();
+    for row in rows {
+        match tasks.iter_mut().find(|task| task[0].run.task == row.run.task) {
+            Some(task) => task.push(row),
+            None => tasks.push(vec![row]),
+        }
+    }
+    tasks
+}
+
+/// The branch of a group. A run that failed in preparation has none.
+fn branch_of(group: &[ListedRun]) -> Option<&String> {
+    group.iter().find_map(|row| row.run.branch.as_ref())
+}
+
+/// Runs of one branch belong together, with those of its tasks that have no branch; otherwise those of one task. The
+/// newest first in each.
 fn groups(runs: Vec<ListedRun>) -> Vec<Vec<ListedRun>> {
+    let mut branches: BTreeMap<TaskId, String> = BTreeMap::new();
+    for run in runs.iter().map(|row| &row.run) {
+        if let Some(branch) = &run.branch {
+            branches.entry(run.task).or_insert_with(|| branch.clone());
+        }
+    }
     let mut order: Vec<(Option<String>, Option<TaskId>)> = Vec::new();
     let mut groups: BTreeMap<(Option<String>, Option<TaskId>), Vec<ListedRun>> = BTreeMap::new();
     for row in runs {
-        let key = (row.run.branch.clone(), row.run.branch.is_none().then_some(row.run.task));
+        let branch = row.run.branch.as_ref().or_else(|| branches.get(&row.run.task)).cloned();
+        let task = branch.is_none().then_some(row.run.task);
+        let key = (branch, task);
         if !groups.contains_key(&key) {
             order.push(key.clone());
         }
@@ -162,9 +196,9 @@ fn groups(runs: Vec<ListedRun>) -> Vec<Vec<ListedRun>> {
     order.into_iter().filter_map(|key| groups.remove(&key)).collect()
 }
 
-fn kept(row: &ListedRun, why: String) -> Kept {
+fn kept(branch: Option<&String>, row: &ListedRun, why: String) -> Kept {
     let title = row.title.as_ref().map(ToString::to_string);
-    Kept { task: row.run.task, title, branch: row.run.branch.clone(), why, failed: false }
+    Kept { task: row.run.task, title, branch: branch.cloned(), why, failed: false }
 }
 
 /// The state of the repository.
@@ -183,17 +217,17 @@ impl RepositoryState {
         Ok(Self { status, last })
     }
 
-    fn work(&self, home: &Home, group: &[ListedRun]) -> Work {
+    fn work(&self, home: &Home, branch: Option<&String>, group: &[&ListedRun]) -> BranchWork {
         let is_live = |row: &ListedRun| row.run.state.is_live() || home.live_run(row.run.id).exists();
-        let branch = group[0].run.branch.as_ref().and_then(|name| self.status.branches.get(name));
-        Work {
-            is_live: group.iter().any(is_live),
+        let branch = branch.and_then(|name| self.status.branches.get(name));
+        BranchWork {
+            is_live: group.iter().any(|row| is_live(row)),
             tasks: group.iter().filter_map(|row| row.task_state).collect(),
             branch: branch.map(|branch| self.facts(branch, group)),
         }
     }
 
-    fn facts(&self, branch: &Branch, group: &[ListedRun]) -> BranchFacts {
+    fn facts(&self, branch: &Branch, group: &[&ListedRun]) -> BranchFacts {
         let began = |row: &ListedRun| row.run.base.as_deref() == Some(branch.commit.as_str());
         let left = |row: &ListedRun| {
             let snapshot = self.last.get(row.run.id.as_str());
@@ -202,15 +236,23 @@ impl RepositoryState {
         };
         BranchFacts {
             checked_out: branch.checked_out.as_ref().map(|place| place.display().to_string()),
-            is_unchanged: group.iter().any(began),
+            is_unchanged: group.iter().any(|row| began(row)),
             landed: self.status.landed(branch),
-            is_as_left: group.iter().any(left),
+            is_as_left: group.iter().any(|row| left(row)),
         }
     }
 
-    /// `None` when nothing is left to remove.
-    fn item(&self, newest: &ListedRun, folders: Vec<RunId>, why: &TidyReason) -> Option<Item> {
-        let branch = newest.run.branch.as_ref().and_then(|name| self.status.branches.get(name));
+    /// A branch, if there is one, and the folders of these runs of one task. `None` when nothing is left to remove.
+    fn item(
+        &self,
+        (branch, rows): (Option<&String>, &[&ListedRun]),
+        home: &Home,
+        why: &TidyReason,
+    ) -> Option<CleanItem> {
+        let newest = rows.first()?;
+        let folders: Vec<RunId> =
+            rows.iter().map(|row| row.run.id).filter(|run| home.run(*run).dir().exists()).collect();
+        let branch = branch.and_then(|name| self.status.branches.get(name));
         if branch.is_none() && folders.is_empty() {
             return None;
         }
@@ -224,12 +266,12 @@ impl RepositoryState {
             landed: *why != TidyReason::NotLanded,
             runs: if folders.is_empty() { vec![newest.run.id] } else { folders },
         };
-        Some(Item { shown, tip: branch.map(|branch| branch.commit.clone()), is_merged })
+        Some(CleanItem { shown, tip: branch.map(|branch| branch.commit.clone()), is_merged })
     }
 }
 
 /// Removes what the plan says. A branch that has changed since then stays.
-pub(super) async fn remove_all(engine: &Engine, plan: Plan) -> Outcome<Answer> {
+pub(super) async fn remove_all(engine: &Engine, plan: CleanPlan) -> Outcome<Answer> {
     let mut done = Answer { dry_run: false, removed: Vec::new(), kept: plan.keep };
     let home = engine.home();
     for item in plan.remove {
@@ -248,12 +290,12 @@ pub(super) async fn remove_all(engine: &Engine, plan: Plan) -> Outcome<Answer> {
     Ok(done)
 }
 
-fn remove(git: &ProjectGit, home: &Home, item: &Item) -> Result<(), String> {
+fn remove(git: &ProjectGit, home: &Home, item: &CleanItem) -> Result<(), String> {
     remove_branch(git, item)?;
     item.shown.runs.iter().try_for_each(|run| remove_folder(home, *run))
 }
 
-pub(super) fn remove_branch(project: &ProjectGit, item: &Item) -> Result<(), String> {
+pub(super) fn remove_branch(project: &ProjectGit, item: &CleanItem) -> Result<(), String> {
     let ProjectGit { repo, vault } = project;
     let newest = item.shown.runs.iter().max();
     if let (Some(branch), Some(tip), Some(run)) = (&item.shown.branch, &item.tip, newest) {
@@ -285,7 +327,7 @@ mod tests {
 
     use super::*;
 
-    fn item(task: TaskId, commit: &str) -> Item {
+    fn item(task: TaskId, commit: &str) -> CleanItem {
         let shown = Leftover {
             task,
             title: None,
@@ -295,13 +337,14 @@ mod tests {
             landed: true,
             runs: Vec::new(),
         };
-        Item { shown, tip: None, is_merged: false }
+        CleanItem { shown, tip: None, is_merged: false }
     }
 
     #[test]
     fn only_what_was_agreed_to_goes() {
         let task = IdMaker::default().next(Millis(1_800_000_000_000), 5);
-        let plan = |commit: &str| Plan { remove: vec![item(task, commit)], ..Plan::of(PathBuf::new()) };
+        let plan =
+            |commit: &str| CleanPlan { remove: vec![item(task, commit)], ..CleanPlan::of(PathBuf::new()) };
         let agreed = plan("a").previewed().removed;
         let mut moved = plan("b");
         moved.confirm(Some(&agreed));

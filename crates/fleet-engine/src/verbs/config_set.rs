@@ -30,6 +30,6 @@ pub(super) fn file(engine: &Engine, in_project: bool) -> Outcome<ConfigFile> {
     if !in_project {
         return Ok(engine.user_config());
     }
-    engine.whereabouts().check_reach()?;
+    engine.position().check_reach()?;
     engine.project_config()
 }

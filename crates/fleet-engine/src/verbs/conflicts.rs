@@ -6,11 +6,11 @@ mod work;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use fleet_api::verbs::conflicts::{Answer, Conflict, CrowdedFile, Request, Side, Unseen};
+use fleet_api::verbs::conflicts::{Answer, Conflict, ConflictSide, CrowdedFile, Request, Unseen};
 use fleet_core::conflict::{self, Clash, Pair, Party};
-use fleet_host::git::{self, Landing, MergeCheck, Oid, Paths};
+use fleet_host::git::{self, LandingTarget, ListedPaths, MergeCheck, Oid};
 
-use self::work::{OpenWork, Piece};
+use self::work::{ConflictParty, OpenWork};
 use super::prelude::*;
 use super::project_git::ProjectGit;
 
@@ -91,7 +91,7 @@ struct Merges<'r> {
 
 enum Tried {
     Clean,
-    Conflict(Paths),
+    Conflict(ListedPaths),
     TooMany,
 }
 
@@ -108,7 +108,7 @@ impl Merges<'_> {
 }
 
 /// Whether the work of one was made on top of that of the other.
-fn is_stacked(repo: &Path, a: &Piece, b: &Piece) -> Result<bool, git::GitError> {
+fn is_stacked(repo: &Path, a: &ConflictParty, b: &ConflictParty) -> Result<bool, git::GitError> {
     let (Some(a), Some(b)) = (&a.head, &b.head) else { return Ok(false) };
     Ok(git::is_ancestor(repo, a, b)? || git::is_ancestor(repo, b, a)?)
 }
@@ -116,8 +116,8 @@ fn is_stacked(repo: &Path, a: &Piece, b: &Piece) -> Result<bool, git::GitError> 
 /// Whether work goes with where it should land.
 fn landing_conflict(
     merges: &mut Merges<'_>,
-    piece: &Piece,
-    landing: Option<&Landing>,
+    piece: &ConflictParty,
+    landing: Option<&LandingTarget>,
 ) -> Result<Option<Conflict>, git::GitError> {
     let Some(landing) = landing else { return Ok(None) };
     let Tried::Conflict(files) = merges.tried(Some(&landing.commit), piece.head.as_ref())? else {
@@ -137,9 +137,13 @@ fn landing_conflict(
     }))
 }
 
-fn conflict_of((a, b): (&Piece, &Piece), pair: &Pair, unmergeable: Option<Paths>) -> Option<Conflict> {
+fn conflict_of(
+    (a, b): (&ConflictParty, &ConflictParty),
+    pair: &Pair,
+    unmergeable: Option<ListedPaths>,
+) -> Option<Conflict> {
     let kind = conflict::clash(pair, unmergeable.is_some())?;
-    let plain = |files: &[String]| Paths { listed: files.to_vec(), total: files.len() as u64 };
+    let plain = |files: &[String]| ListedPaths { listed: files.to_vec(), total: files.len() as u64 };
     let files = match (kind, unmergeable) {
         (Clash::Merge, Some(files)) => files,
         (Clash::Merge | Clash::Files, _) => plain(&pair.files),
@@ -162,7 +166,7 @@ fn conflict_of((a, b): (&Piece, &Piece), pair: &Pair, unmergeable: Option<Paths>
 }
 
 /// What to do about two tasks that claim the same files.
-fn in_order(a: &Piece, b: &Piece) -> String {
+fn in_order(a: &ConflictParty, b: &ConflictParty) -> String {
     let (first, second) = (a.party.id, b.party.id);
     let (begun, other) = match (&a.head, &b.head) {
         (None, None) => {

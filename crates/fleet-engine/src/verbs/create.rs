@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use fleet_api::TaskFields;
-use fleet_api::verbs::create::{Grouping, Job, Request, Setup, Wishes};
+use fleet_api::verbs::create::{Grouping, Job, JobOptions, Request, Setup};
 use fleet_api::views::Launched;
 use fleet_core::project::Project;
 use fleet_core::task::{AgentName, BaseRef, BranchName, Task, TaskSpec, TaskState, Tuning};
@@ -21,13 +21,13 @@ use fleet_host::git::{self, GitError};
 
 use super::prelude::*;
 use super::{follow, task_add};
-use crate::agents::{Wish, terms};
+use crate::agents::{RunWish, terms};
 use crate::keeper::checkout;
 use crate::trust;
 use crate::trust::ProjectWishes;
 
 pub(super) use agents::check as check_agent;
-use names::Holder;
+use names::NameHolder;
 
 pub(super) use names::{letters, slug};
 
@@ -63,7 +63,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Launched> 
         spec.base = Some(base.clone());
         spec.batch = batch;
     }
-    check_branches(engine, &specs).await?;
+    check_branches(engine, specs.iter().filter_map(|spec| spec.branch.as_ref())).await?;
     let tasks = add(engine, specs).await?;
     let now = engine.now();
     let unseen = |task| follow::view(&ops::FollowedTask { task, run: None, obstacle: None }, now);
@@ -71,7 +71,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Launched> 
 }
 
 /// A task as its author would have added it.
-fn spec(engine: &Engine, job: &Job, wishes: &Wishes) -> Outcome<TaskSpec> {
+fn spec(engine: &Engine, job: &Job, wishes: &JobOptions) -> Outcome<TaskSpec> {
     let request = fleet_api::verbs::task_add::Request {
         title: match &job.title {
             Some(title) => title.clone(),
@@ -108,7 +108,7 @@ fn spec(engine: &Engine, job: &Job, wishes: &Wishes) -> Outcome<TaskSpec> {
 /// What no run could be started with is refused now, when its author can still change it.
 fn tune(engine: &Engine, job: &Job, spec: &mut TaskSpec) -> Outcome<()> {
     let Some(agent) = spec.agent.as_ref().filter(|_| job.tuning != Tuning::default()) else { return Ok(()) };
-    let wish = Wish {
+    let wish = RunWish {
         model: job.model.as_deref(),
         read_only: spec.read_only,
         effort: job.tuning.effort.as_deref(),
@@ -139,18 +139,23 @@ pub(super) async fn base(engine: &Engine, wish: Option<&str>) -> Outcome<BaseRef
 }
 
 /// Every branch must be new. Git is asked before anything is added, and again when the branch is made.
-async fn check_branches(engine: &Engine, specs: &[TaskSpec]) -> Outcome<()> {
+pub(super) async fn check_branches(
+    engine: &Engine,
+    branches: impl Iterator<Item = &BranchName>,
+) -> Outcome<()> {
+    let wanted: Vec<String> = branches.map(ToString::to_string).collect();
+    if wanted.is_empty() {
+        return Ok(());
+    }
     let repo = engine.repository()?.common_dir.clone();
-    let wanted: Vec<String> =
-        specs.iter().filter_map(|spec| spec.branch.as_ref()).map(ToString::to_string).collect();
-    let look = move || -> Result<Option<(String, Holder)>, GitError> {
+    let look = move || -> Result<Option<(String, NameHolder)>, GitError> {
         for branch in wanted {
             if let Some(why) = git::branch_conflict(&repo, &branch)? {
                 let exists = git::branch_commit(&repo, &branch)?.is_some();
                 let holder = match exists {
-                    false => Holder::Neighbour(why),
-                    true if is_own(&repo, &branch) => Holder::Own,
-                    true => Holder::Branch(None),
+                    false => NameHolder::Neighbour(why),
+                    true if is_own(&repo, &branch) => NameHolder::Own,
+                    true => NameHolder::Branch(None),
                 };
                 return Ok(Some((branch, holder)));
             }
@@ -159,10 +164,7 @@ async fn check_branches(engine: &Engine, specs: &[TaskSpec]) -> Outcome<()> {
     };
     match blocking(look).await?.map_err(|error| git_problem("branch", &error))? {
         None => Ok(()),
-        Some((branch, Holder::Branch(_))) => {
-            let earlier = Holder::Branch(earlier_task(engine, &branch).await);
-            Err(names::taken(&branch, &earlier))
-        }
+        Some((branch, NameHolder::Branch(_))) => Err(names::taken(&branch, &maker(engine, &branch).await)),
         Some((branch, other)) => Err(names::taken(&branch, &other)),
     }
 }
@@ -175,13 +177,20 @@ fn is_own(repo: &Path, branch: &str) -> bool {
 }
 
 /// The task that made a branch, for advice: not knowing it is no reason to fail otherwise than for the branch.
-async fn earlier_task(engine: &Engine, branch: &str) -> Option<TaskId> {
+async fn maker(engine: &Engine, branch: &str) -> NameHolder {
+    match newest_task_on(engine, branch).await {
+        Some(task) if !task.state().is_settled() => NameHolder::Task(task.id),
+        Some(task) if task.state() != TaskState::Done => NameHolder::Branch(Some(task.id)),
+        _ => NameHolder::Branch(None),
+    }
+}
+
+async fn newest_task_on(engine: &Engine, branch: &str) -> Option<Task> {
     let project = engine.known_project().await.ok()??.id;
     let find = ops::ResolveRun { typed: branch.to_owned(), project: Some(project) };
     let run = engine.call(find).await.ok()?;
     let detail = engine.call(ops::GetRun { run }).await.ok()?;
-    let resumable = |task: &Task| matches!(task.state(), TaskState::Failed | TaskState::Cancelled);
-    detail.task.filter(|task| task.project == project && resumable(task)).map(|task| task.id)
+    detail.task.filter(|task| task.project == project)
 }
 
 async fn add(engine: &Engine, specs: Vec<TaskSpec>) -> Outcome<Vec<Task>> {
@@ -193,7 +202,7 @@ async fn add(engine: &Engine, specs: Vec<TaskSpec>) -> Outcome<Vec<Task>> {
     };
     let tasks = specs.into_iter().map(new).collect::<Outcome<Vec<_>>>()?;
     task_add::insert(engine, tasks).await?.map_err(|error| match error {
-        StoreError::BranchTaken { branch, task } => names::taken(&branch, &Holder::Task(task)),
+        StoreError::BranchTaken { branch, task } => names::taken(&branch, &NameHolder::Task(task)),
         error => problems::store(error),
     })
 }
@@ -205,7 +214,7 @@ fn check_consent(engine: &Engine, project: &Project, specs: &[TaskSpec]) -> Outc
     let Some(needed) = of_tasks.into_iter().find(|needed| !needed.is_empty()) else { return Ok(()) };
     let refusal = needed.refusal();
     if needed.without_setup().is_empty() {
-        return Err(refusal.hint("`--quick` skips set-up commands and copies"));
+        return Err(refusal.hint("`--quick` skips set-up commands"));
     }
     Err(refusal)
 }

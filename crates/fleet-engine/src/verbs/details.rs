@@ -14,7 +14,7 @@ use crate::keeper::checkout;
 
 pub(super) async fn fill(engine: &Engine, mut tasks: Vec<Followed>) -> Outcome<Vec<Followed>> {
     let projects = engine.projects().await?;
-    let known = Known {
+    let known = DetailLookup {
         engine,
         repos: projects.iter().map(|project| (project.id, checkout(project))).collect(),
         exit_codes: exit_codes(engine, &tasks).await?,
@@ -26,14 +26,14 @@ pub(super) async fn fill(engine: &Engine, mut tasks: Vec<Followed>) -> Outcome<V
     Ok(tasks)
 }
 
-struct Known<'e> {
+struct DetailLookup<'e> {
     engine: &'e Engine,
     repos: BTreeMap<ProjectId, PathBuf>,
     exit_codes: BTreeMap<RunId, i32>,
     home: Home,
 }
 
-impl Known<'_> {
+impl DetailLookup<'_> {
     async fn of(&self, seen: &Followed) -> Outcome<Details> {
         let (task, run, config) = (&seen.task, seen.run.as_ref(), self.engine.config()?);
         // That of a run that was just taken is about to be made.

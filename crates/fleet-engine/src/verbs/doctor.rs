@@ -5,7 +5,7 @@ mod vaults;
 use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
 
-use fleet_api::verbs::doctor::{Answer, Check, Request, Verdict};
+use fleet_api::verbs::doctor::{Answer, CheckVerdict, DoctorCheck, Request};
 use fleet_api::verbs::trust_show::WishesView;
 use fleet_core::task::AgentName;
 use fleet_store::StoreUrl;
@@ -24,32 +24,35 @@ pub(crate) async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
     checks.push(git());
     checks.extend(agents(engine));
     let store = store(engine).await;
-    let answers = store.iter().all(|check| check.verdict != Verdict::Bad) && is_there(engine);
+    let answers = store.iter().all(|check| check.verdict != CheckVerdict::Bad) && is_there(engine);
     checks.extend(store);
     if answers {
         checks.push(space::check(engine).await);
         checks.extend(vaults::checks(engine).await);
         checks.extend(here::checks(engine).await);
     }
-    let healthy = checks.iter().all(|check| check.verdict != Verdict::Bad);
+    let healthy = checks.iter().all(|check| check.verdict != CheckVerdict::Bad);
     Ok(Answer { checks, healthy })
 }
 
-fn home(engine: &Engine) -> Check {
+fn home(engine: &Engine) -> DoctorCheck {
     let home = engine.home().root();
     let found = match std::fs::metadata(home) {
         Ok(found) => found,
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            return Check::good("home", format!("{} (created when first needed)", home.display()));
+            return DoctorCheck::good("home", format!("{} (created when first needed)", home.display()));
         }
         Err(error) => {
             let problem = Problem::new(Code::Io, format!("{} cannot be used: {error}", home.display()));
-            return Check::bad("home", problem.hint("set `FLEET_HOME` to a folder that you can write to"));
+            return DoctorCheck::bad(
+                "home",
+                problem.hint("set `FLEET_HOME` to a folder that you can write to"),
+            );
         }
     };
     if !found.is_dir() {
         let problem = Problem::new(Code::Io, format!("{} is not a folder", home.display()));
-        return Check::bad("home", problem.hint("set `FLEET_HOME` to a folder"));
+        return DoctorCheck::bad("home", problem.hint("set `FLEET_HOME` to a folder"));
     }
     let open = found.permissions().mode() & 0o077;
     if open != 0 {
@@ -58,17 +61,17 @@ fn home(engine: &Engine) -> Check {
             home.display(),
             found.permissions().mode() & 0o777
         );
-        return Check::warning("home", detail, format!("`chmod 700 {}`", home.display()));
+        return DoctorCheck::warning("home", detail, format!("`chmod 700 {}`", home.display()));
     }
-    Check::good("home", home.display().to_string())
+    DoctorCheck::good("home", home.display().to_string())
 }
 
-fn config(engine: &Engine) -> Vec<Check> {
+fn config(engine: &Engine) -> Vec<DoctorCheck> {
     let report = engine.check_config();
-    let mut checks: Vec<Check> =
-        report.problems.into_iter().map(|problem| Check::bad("config", problem)).collect();
+    let mut checks: Vec<DoctorCheck> =
+        report.problems.into_iter().map(|problem| DoctorCheck::bad("config", problem)).collect();
     for warning in report.warnings {
-        checks.push(Check::warning(
+        checks.push(DoctorCheck::warning(
             "config",
             warning,
             "`fleet config show --show-origin` shows what is in force",
@@ -77,32 +80,34 @@ fn config(engine: &Engine) -> Vec<Check> {
     if checks.is_empty() {
         let files = report.files;
         let detail = if files.is_empty() { "no files, all defaults".to_owned() } else { files.join(", ") };
-        checks.push(Check::good("config", detail));
+        checks.push(DoctorCheck::good("config", detail));
     }
     checks
 }
 
-fn repository(engine: &Engine) -> Check {
+fn repository(engine: &Engine) -> DoctorCheck {
     match engine.repository() {
-        Ok(repository) => Check::good("project", repository.common_dir.display().to_string()),
+        Ok(repository) => DoctorCheck::good("project", repository.common_dir.display().to_string()),
         Err(problem) => {
-            Check::warning("project", problem.to_string(), "change into a git repository to work on it")
+            DoctorCheck::warning("project", problem.to_string(), "change into a git repository to work on it")
         }
     }
 }
 
 /// Nothing when the repository wants nothing that needs consent; another check reports errors of the configuration.
-fn trusted(engine: &Engine) -> Option<Check> {
+fn trusted(engine: &Engine) -> Option<DoctorCheck> {
     if engine.repository().is_err() || engine.config().is_err() {
         return None;
     }
     match trust_show::wishes(engine, None).and_then(|asked| trust_show::judged(engine, &asked)) {
         Ok(status) if status.asked.is_empty() => None,
-        Ok(status) if status.trusted => Some(Check::good("trust", "you approved what this project requests")),
-        Ok(status) => {
-            Some(Check::warning("trust", unused(&status.asked), "`fleet trust` shows it, and asks"))
+        Ok(status) if status.trusted => {
+            Some(DoctorCheck::good("trust", "you approved what this project requests"))
         }
-        Err(problem) => Some(Check::bad("trust", problem)),
+        Ok(status) => {
+            Some(DoctorCheck::warning("trust", unused(&status.asked), "`fleet trust` shows it, and asks"))
+        }
+        Err(problem) => Some(DoctorCheck::bad("trust", problem)),
     }
 }
 
@@ -115,23 +120,23 @@ fn unused(asked: &WishesView) -> &'static str {
     }
 }
 
-fn git() -> Check {
+fn git() -> DoctorCheck {
     match fleet_host::git::version() {
-        Ok(version) => Check::good("git", version),
+        Ok(version) => DoctorCheck::good("git", version),
         Err(error) => {
             let problem = Problem::new(Code::Io, format!("git cannot be started: {error}"));
-            Check::bad("git", problem.hint("install git"))
+            DoctorCheck::bad("git", problem.hint("install git"))
         }
     }
 }
 
 /// Whether tasks that name no agent can be done here; another check reports errors of the configuration.
-fn agents(engine: &Engine) -> Option<Check> {
+fn agents(engine: &Engine) -> Option<DoctorCheck> {
     let agent = engine.config().ok()?.agent();
     let here = runner::able(engine).ok()?;
     let names: Vec<&str> = here.iter().map(AgentName::as_str).collect();
     if names.contains(&agent) {
-        return Some(Check::good(
+        return Some(DoctorCheck::good(
             "agents",
             format!("default agent: {agent}; available: {}", names.join(", ")),
         ));
@@ -139,7 +144,7 @@ fn agents(engine: &Engine) -> Option<Check> {
     let install =
         engine.agents().ok()?.find(agent).map(|adapter| format!("to get it: {}", adapter.about().install));
     let how = other_agent(&engine.config().ok()?.get("agent").ok()?.origin);
-    let mut check = Check::warning(
+    let mut check = DoctorCheck::warning(
         "agents",
         format!("the default agent {agent} cannot be started here"),
         format!("choose another one ({}): {how}", names.join(", ")),
@@ -169,22 +174,22 @@ pub(crate) fn is_there(engine: &Engine) -> bool {
     }
 }
 
-async fn store(engine: &Engine) -> Vec<Check> {
+async fn store(engine: &Engine) -> Vec<DoctorCheck> {
     if engine.config().is_err() {
-        return vec![Check::warning("store", "not looked at", "fix the configuration first")];
+        return vec![DoctorCheck::warning("store", "not looked at", "fix the configuration first")];
     }
     if let Ok(StoreUrl::Sqlite(path)) = engine.store_url()
         && matches!(path.try_exists(), Ok(false))
     {
-        return vec![Check::good("store", format!("{} (created when first needed)", path.display()))];
+        return vec![DoctorCheck::good("store", format!("{} (created when first needed)", path.display()))];
     }
     let store = match engine.store().await {
         Ok(store) => store,
-        Err(problem) => return vec![Check::bad("store", problem)],
+        Err(problem) => return vec![DoctorCheck::bad("store", problem)],
     };
     let described = match store.describe().await {
-        Ok(detail) => Check::good("store", detail),
-        Err(error) => Check::bad("store", problems::store(error)),
+        Ok(detail) => DoctorCheck::good("store", detail),
+        Err(error) => DoctorCheck::bad("store", problems::store(error)),
     };
     let mut checks = vec![described];
     checks.extend(store.stopped_holder().map(|holder| locked(&holder)));
@@ -194,24 +199,26 @@ async fn store(engine: &Engine) -> Vec<Check> {
     };
     checks.extend(damage.into_iter().map(|finding| damaged(&finding)));
     match store.call(ops::Audit).await {
-        Ok(findings) if findings.is_empty() => checks.push(Check::good("consistency", "no contradictions")),
+        Ok(findings) if findings.is_empty() => {
+            checks.push(DoctorCheck::good("consistency", "no contradictions"));
+        }
         Ok(findings) => checks.extend(findings.into_iter().map(contradiction)),
-        Err(error) => checks.push(Check::bad("consistency", problems::store(error))),
+        Err(error) => checks.push(DoctorCheck::bad("consistency", problems::store(error))),
     }
     checks
 }
 
-fn locked(holder: &str) -> Check {
+fn locked(holder: &str) -> DoctorCheck {
     let problem = Problem::new(Code::StoreBusy, format!("the store is locked: {holder}"));
-    Check::bad("store", problem)
+    DoctorCheck::bad("store", problem)
 }
 
-fn damaged(finding: &str) -> Check {
+fn damaged(finding: &str) -> DoctorCheck {
     let problem = Problem::new(Code::StoreCorrupt, finding);
-    Check::bad("store", problem.hint("copy the store's file away, then put a backup in its place"))
+    DoctorCheck::bad("store", problem.hint("copy the store's file away, then put a backup in its place"))
 }
 
-fn contradiction(finding: String) -> Check {
+fn contradiction(finding: String) -> DoctorCheck {
     let problem = Problem::new(Code::Internal, finding);
-    Check::bad("consistency", problem.hint("this is a defect of codefleet: please report it"))
+    DoctorCheck::bad("consistency", problem.hint("this is a defect of codefleet: please report it"))
 }

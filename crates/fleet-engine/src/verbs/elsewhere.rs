@@ -7,12 +7,12 @@ use super::prelude::*;
 use crate::home::Home;
 
 #[derive(Debug, Clone)]
-pub(super) struct Here {
+pub(super) struct ThisPlace {
     place: String,
     home: Home,
 }
 
-impl Here {
+impl ThisPlace {
     pub(super) fn of(engine: &Engine) -> Outcome<Self> {
         Ok(Self { place: engine.place()?, home: engine.home().clone() })
     }
@@ -43,7 +43,7 @@ fn is_on_this_machine(run: &Run) -> bool {
 
 /// Refuses a run that worked elsewhere.
 pub(super) fn refuse(engine: &Engine, run: &Run) -> Outcome<()> {
-    let Some(place) = Here::of(engine)?.place_of(run) else { return Ok(()) };
+    let Some(place) = ThisPlace::of(engine)?.place_of(run) else { return Ok(()) };
     let here = format!("run the same command there; `fleet show {}` shows what is known here", run.id);
     let what = match &run.branch {
         // Both homes may work in the same repository.

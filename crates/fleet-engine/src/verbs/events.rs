@@ -52,12 +52,12 @@ mod tests {
     use fleet_testkit::repo::Repo;
 
     use super::*;
-    use crate::scratch::Scratch;
+    use crate::scratch::ScratchEngine;
 
     /// The first project comes between two pages: it must not be lost.
     #[test]
     fn what_happens_between_two_pages_is_shown() {
-        Scratch::run(async |engine| {
+        ScratchEngine::run(async |engine| {
             let seen = run(engine, Request { limit: Some(50), ..Request::default() }).await.unwrap();
             assert!(seen.events.is_empty());
             engine.project().await.unwrap();
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn what_concerns_others_is_looked_at_once() {
         let other = Repo::init();
-        Scratch::run(async |engine| {
+        ScratchEngine::run(async |engine| {
             engine.project().await.unwrap();
             let mut request = Request { after: Some(0), only_project: true, ..Request::default() };
             let seen = run(engine, request.clone()).await.unwrap();
@@ -86,7 +86,7 @@ mod tests {
     /// Whoever waits is woken by what others do meanwhile.
     #[test]
     fn a_wait_ends_when_something_happens() {
-        Scratch::run(async |engine| {
+        ScratchEngine::run(async |engine| {
             let request = Request { after: Some(0), wait_seconds: Some(60), ..Request::default() };
             let (seen, ()) = tokio::join!(run(engine, request), async {
                 tokio::task::yield_now().await;

@@ -19,7 +19,8 @@ pub(crate) async fn run(engine: &Engine, wish: Request) -> Outcome<Launched> {
     if let Some(prefix) = &wish.prefix {
         return create::run(engine, request(&wish, prefix)).await;
     }
-    let slug = create::slug(&wish.prompt)?;
+    let prefix = &engine.config()?.tasks().branch_prefix;
+    let slug = format!("{prefix}{}", create::slug(&wish.prompt)?);
     let mut last = create::run(engine, request(&wish, &slug)).await;
     for number in 2..=TRIES {
         match &last {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fleet_api::verbs::gc::{Answer, Failed, Item, Kind, Request};
+use fleet_api::verbs::gc::{Answer, Failed, GcItem, GcKind, Request};
 use fleet_core::project::Project;
 use fleet_host::disk;
 use fleet_host::git::{self, Area, Slot, StoredSnapshot};
@@ -20,34 +20,34 @@ pub(crate) use find::area;
 pub(super) use find::names;
 
 #[derive(Debug, Clone, Copy)]
-struct Search {
+struct GcSearch {
     /// Logs and snapshots of runs that ended longer ago than this.
     older_than: Duration,
-    size: Size,
+    size: SizeMode,
 }
 
 /// Whether to find out how large things are, which takes long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Size {
+enum SizeMode {
     Measured,
     Unknown,
 }
 
-impl Search {
+impl GcSearch {
     fn bytes(self, path: &Path) -> u64 {
-        if self.size == Size::Measured { disk::usage(path).bytes } else { 0 }
+        if self.size == SizeMode::Measured { disk::usage(path).bytes } else { 0 }
     }
 }
 
 /// Something that may go, and how.
 #[derive(Debug)]
-struct Found {
-    item: Item,
-    action: Action,
+struct Removable {
+    item: GcItem,
+    action: GcAction,
 }
 
 #[derive(Debug, Clone)]
-enum Action {
+enum GcAction {
     /// With the rest of the trash.
     Sweep,
     Discard(Area, Slot),
@@ -60,15 +60,15 @@ enum Action {
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let older_than = Duration::from_secs(request.older_than_seconds);
     let Some(seen) = request.remove else {
-        let found = search(engine, Search { older_than, size: Size::Measured }).await?;
+        let found = search(engine, GcSearch { older_than, size: SizeMode::Measured }).await?;
         let removed = found.into_iter().map(|found| found.item).collect();
         return Ok(Answer { dry_run: true, removed, failed: Vec::new() });
     };
-    let found = search(engine, Search { older_than, size: Size::Unknown }).await?;
+    let found = search(engine, GcSearch { older_than, size: SizeMode::Unknown }).await?;
     remove(engine, seen, found).await
 }
 
-async fn search(engine: &Engine, search: Search) -> Outcome<Vec<Found>> {
+async fn search(engine: &Engine, search: GcSearch) -> Outcome<Vec<Removable>> {
     let mut found = Vec::new();
     found.extend(find::trash(engine, search).await?);
     found.extend(find::worktrees(engine, search).await?);
@@ -78,7 +78,7 @@ async fn search(engine: &Engine, search: Search) -> Outcome<Vec<Found>> {
     Ok(found)
 }
 
-async fn remove(engine: &Engine, seen: Vec<Item>, mut found: Vec<Found>) -> Outcome<Answer> {
+async fn remove(engine: &Engine, seen: Vec<GcItem>, mut found: Vec<Removable>) -> Outcome<Answer> {
     let mut answer = Answer { dry_run: false, removed: Vec::new(), failed: Vec::new() };
     let home = engine.home();
     for item in seen {
@@ -100,9 +100,9 @@ async fn remove(engine: &Engine, seen: Vec<Item>, mut found: Vec<Found>) -> Outc
 }
 
 /// Whether something is what the user saw. Of snapshots there may be others by now, and they were not seen.
-fn is_same(seen: &Item, now: &Item) -> bool {
+fn is_same(seen: &GcItem, now: &GcItem) -> bool {
     let is_it = seen.kind == now.kind && seen.what == now.what;
-    is_it && (seen.kind != Kind::Snapshots || seen.count == now.count)
+    is_it && (seen.kind != GcKind::Snapshots || seen.count == now.count)
 }
 
 /// Lets the vault of a project give back what its snapshots do not need any more.
@@ -116,22 +116,22 @@ async fn tidy_vault(engine: &Engine, project: Project) -> Outcome<Option<Failed>
     Ok(tidied.err().map(|error| Failed { what, why: error.to_string() }))
 }
 
-fn act(home: &Home, action: Action) -> Result<(), String> {
+fn act(home: &Home, action: GcAction) -> Result<(), String> {
     match action {
-        Action::Sweep => Ok(()),
-        Action::Discard(area, slot) => match area.remove(&slot) {
+        GcAction::Sweep => Ok(()),
+        GcAction::Discard(area, slot) => match area.remove(&slot) {
             Ok(true) => Ok(()),
             Ok(false) => Err("it is in use now".to_owned()),
             Err(error) => Err(error.to_string()),
         },
-        Action::Folder(run) => {
+        GcAction::Folder(run) => {
             let moved = git::move_to_trash(&home.trash(), home.run(run).dir());
             moved.map(drop).map_err(|error| error.to_string())
         }
-        Action::Drop(repo, snapshots) => {
+        GcAction::Drop(repo, snapshots) => {
             git::drop_snapshots(&repo, &snapshots).map_err(|error| error.to_string())
         }
-        Action::Files(files) => {
+        GcAction::Files(files) => {
             files.iter().try_for_each(|file| remove_stale(file).map_err(|error| error.to_string()))
         }
     }

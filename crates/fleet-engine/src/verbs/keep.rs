@@ -1,12 +1,12 @@
 use fleet_api::verbs::keep::{Answer, Request};
 use fleet_api::views::TaskView;
 use fleet_core::task::Task;
-use fleet_core::tidy::Reach;
+use fleet_core::tidy::CleanReach;
 
 use super::clean::{plan_of_tasks, remove_all};
 use super::prelude::*;
 use super::{lineage, task_clean};
-use crate::cancellation::{self, CancelRequest, Until};
+use crate::cancellation::{self, CancelRequest, StopUntil};
 use crate::engine::branch_of;
 
 /// More than any batch that is launched by hand.
@@ -35,7 +35,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     if !request.dry_run {
         stop(engine, &open).await?;
     }
-    let plan = plan_of_tasks(engine, keep.task.project, &ids, Reach::All).await?;
+    let plan = plan_of_tasks(engine, keep.task.project, &ids, CleanReach::All).await?;
     let mut cleaned = if request.dry_run { plan.previewed() } else { remove_all(engine, plan).await? };
     if request.dry_run {
         cleaned.kept.retain(|kept| !open.contains(&kept.task));
@@ -46,7 +46,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
 
 /// The other tasks of the batch with the same prompt: `fleet multi` makes batches of different ones, which must not be
 /// dropped.
-async fn others(engine: &Engine, keep: &Task) -> Outcome<Vec<Task>> {
+pub(super) async fn others(engine: &Engine, keep: &Task) -> Outcome<Vec<Task>> {
     let alone = |why: &str| {
         Problem::new(Code::NothingMatched, format!("task {}: {why}", keep.id))
             .hint("`fleet fanout` launches several; `fleet clean ID` removes single branches")
@@ -74,7 +74,7 @@ async fn stop(engine: &Engine, open: &[TaskId]) -> Outcome<()> {
         return Ok(());
     }
     let otherwise = "dropped by `fleet keep`";
-    let request = CancelRequest { remark: None, otherwise, patience: None, until: Until::Tidy };
+    let request = CancelRequest { remark: None, otherwise, patience: None, until: StopUntil::Tidy };
     let cancelled = cancellation::cancel(engine, open, &request).await?;
     let runs: Vec<RunId> = cancelled.iter().filter_map(|one| one.run).collect();
     task_clean::wait_until_tidy(engine.home(), &runs).await;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fleet_host::log::{LogReader, Piece};
+use fleet_host::log::{LogPiece, LogReader};
 
 /// A longer end is cut.
 const MAX_BYTES: usize = 64 * 1024;
@@ -12,7 +12,7 @@ pub(super) fn of(log: &Path, lines: usize) -> Vec<String> {
     let Ok(mut log) = LogReader::at_last_lines(log, lines) else { return Vec::new() };
     let mut bytes = Vec::new();
     while let Ok(Some(piece)) = log.next_piece(MAX_BYTES) {
-        if let Piece::Bytes { bytes: piece, .. } = piece {
+        if let LogPiece::Bytes { bytes: piece, .. } = piece {
             bytes.extend(piece);
         }
         if bytes.len() >= MAX_BYTES {

@@ -1,6 +1,7 @@
 //! What an agent asked, and the one way to answer it.
 
 use fleet_core::outcome::{ResultStatus, RunResult};
+use fleet_core::run::RunState;
 
 use super::prelude::*;
 
@@ -9,6 +10,14 @@ pub(super) async fn of(engine: &Engine, run: Option<&Run>) -> Outcome<Option<Str
     let Some(run) = run else { return Ok(None) };
     let result = engine.call(ops::GetRun { run: run.id }).await?.result;
     Ok(result.as_deref().and_then(asked))
+}
+
+/// Which of these runs ended with a question.
+pub(super) async fn asked_by(engine: &Engine, runs: &[Run]) -> Outcome<Vec<RunId>> {
+    let ended = runs.iter().filter(|run| run.state() == RunState::Succeeded);
+    let details = engine.call(ops::All(ended.map(|run| ops::GetRun { run: run.id }).collect())).await?;
+    let has_asked = |detail: &ops::RunDetail| detail.result.as_deref().and_then(asked).is_some();
+    Ok(details.iter().filter(|detail| has_asked(detail)).map(|detail| detail.run.id).collect())
 }
 
 /// The question in the result of a run.

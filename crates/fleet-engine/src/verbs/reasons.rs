@@ -4,6 +4,7 @@ use fleet_agents::{Adapter, Trust};
 use fleet_core::budget::Bounds;
 use fleet_core::limits::{Limits, dollars};
 use fleet_core::run::{Reason, Totals};
+use fleet_core::task::Task;
 
 use super::prelude::*;
 use crate::agents;
@@ -14,6 +15,7 @@ pub(super) fn explained(reason: Reason, detail: Option<&str>) -> String {
         (Reason::Lost | Reason::Untrusted | Reason::OverBudget | Reason::OutsideWorkspace, Some(detail)) => {
             detail.to_owned()
         }
+        (Reason::AgentError, Some(detail)) if detail.starts_with("the agent ended ") => detail.to_owned(),
         (_, Some(detail)) => format!("{}: {detail}", meaning(reason)),
         (_, None) => meaning(reason).to_owned(),
     }
@@ -47,7 +49,8 @@ const fn meaning(reason: Reason) -> &'static str {
 }
 
 /// What a person can do about it, most useful first.
-pub(super) fn remedy(engine: &Engine, reason: Reason, task: TaskId, agent: &str) -> Outcome<Vec<String>> {
+pub(super) fn remedy(engine: &Engine, reason: Reason, task: &Task, agent: &str) -> Outcome<Vec<String>> {
+    let (task, is_stage) = (task.id, task.part.is_some());
     let about = engine.agents()?.find(agent).map(Adapter::about);
     let other_agent = || format!("use another agent: `fleet task edit {task} --agent NAME`");
     Ok(match reason {
@@ -80,20 +83,23 @@ pub(super) fn remedy(engine: &Engine, reason: Reason, task: TaskId, agent: &str)
             format!("once that is fixed: `fleet task retry {task}`"),
             format!("to start from another commit: `fleet task edit {task} --base REF`"),
         ],
-        Reason::BranchTaken => vec![format!("choose another branch: `fleet task edit {task} --branch NAME`")],
+        Reason::BranchTaken => vec![format!(
+            "choose another branch: `fleet task edit {task} --branch NAME`, then `fleet task retry {task}`"
+        )],
         Reason::SetupFailed => {
             vec!["`fleet config show` shows the set-up commands (`workspaces.setup`)".to_owned()]
         }
         Reason::TimedOut => vec![format!("give it more time: `fleet task edit {task} --limit time=8h`")],
         Reason::Stale => vec![format!("allow longer silence: `fleet config set limits.idle 1h`")],
         Reason::BlockedByAgent => vec![format!("say what it needs: `fleet prompt {task} \"…\"`")],
-        Reason::MergeConflict => vec![
-            format!(
-                "merge them yourself and start there: `fleet task edit {task} --base COMMIT`, then `fleet task \
-                 retry {task}`"
-            ),
-            "or, in a workflow, let the agent do it: `on_conflict = \"resolve\"` in its file".to_owned(),
+        Reason::MergeConflict if is_stage => vec![
+            "let the agent resolve it: write `on_conflict = \"resolve\"` into the file of the workflow, and start it again"
+                .to_owned(),
         ],
+        Reason::MergeConflict => vec![format!(
+            "merge them yourself and start there: `fleet task edit {task} --base BRANCH`, then `fleet task retry \
+             {task}`"
+        )],
         Reason::ChecksFailed => vec![
             format!("`fleet show {task}` shows what it printed, and the file with the whole output"),
             format!("say what it should do about it: `fleet prompt {task} \"…\"`"),
@@ -122,13 +128,20 @@ pub(super) fn remedy(engine: &Engine, reason: Reason, task: TaskId, agent: &str)
     })
 }
 
+/// How to retry it, unless the advice before already ends with that.
+pub(super) fn retry(task: TaskId, before: &[String]) -> Option<String> {
+    let retry = format!("`fleet task retry {task}`");
+    let is_said = before.iter().any(|line| line.contains(&retry));
+    (!is_said).then(|| format!("{retry} retries it"))
+}
+
 /// The command that raises the limit which a run has exceeded.
 pub(super) fn more_use(run: &Run, limits: Limits) -> Option<String> {
     let is_over = run.reason == Some(Reason::OverBudget);
-    is_over.then(|| raised(run.task, run.usage, limits, run.reserved))
+    is_over.then(|| raise_limit(run.task, run.usage, limits, run.reserved))
 }
 
-fn raised(task: TaskId, used: Totals, limits: Limits, reserved: Bounds) -> String {
+fn raise_limit(task: TaskId, used: Totals, limits: Limits, reserved: Bounds) -> String {
     let tokens = used.input_tokens.saturating_add(used.output_tokens);
     let passed = |used: u64, most: Option<u64>| most.filter(|most| used > *most);
     let limit = |more: &str| format!("let it use more: `fleet task edit {task} --limit {more}`");
@@ -162,7 +175,7 @@ mod tests {
             (limits(None, None), bounds(None, Some(1_000_000)), "the budget is used up"),
             (limits(Some(9_000), None), bounds(Some(1_000), None), "the budget is used up"),
         ] {
-            let advice = raised(task, used, limits, reserved);
+            let advice = raise_limit(task, used, limits, reserved);
             assert!(advice.contains(said), "{limits:?} {reserved:?}: {advice}");
         }
     }
@@ -176,5 +189,7 @@ mod tests {
             "the provider refused the credentials: HTTP 401",
             "what others say needs to be put in words"
         );
+        let ended = "the agent ended with exit status 3: no key";
+        assert_eq!(explained(Reason::AgentError, Some(ended)), ended);
     }
 }

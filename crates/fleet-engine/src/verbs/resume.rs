@@ -4,26 +4,26 @@
 use fleet_api::verbs::resume::Request;
 use fleet_api::views::Launched;
 use fleet_core::task::{TaskMove, TaskState};
-use fleet_core::text::escaped;
 
 use super::create::check_agent;
 use super::follow;
 use super::prelude::*;
-use crate::engine::Among;
+use crate::engine::SelectionScope;
 
 /// States from which a user can resume a task.
 const RESUMABLE: [TaskState; 4] =
     [TaskState::Failed, TaskState::Cancelled, TaskState::Waiting, TaskState::Held];
 
-pub(super) const fn resumable() -> Among {
-    Among::of(&RESUMABLE, "failed, cancelled, waiting or held")
+pub(super) const fn resumable() -> SelectionScope {
+    SelectionScope::of(&RESUMABLE, "failed, cancelled, waiting or held")
 }
 
 /// Queues the tasks again; starting them is the caller's business.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Launched> {
     let batch = engine.given_batch(request.batch.as_deref()).await?;
-    let mut ids =
-        engine.all_selected(&request.ids, &Among { batch, unknown_is_no_match: true, ..resumable() }).await?;
+    let mut ids = engine
+        .all_selected(&request.ids, &SelectionScope { batch, unknown_is_no_match: true, ..resumable() })
+        .await?;
     if batch.is_some() {
         // In the order in which they were added.
         ids.sort_unstable();
@@ -37,15 +37,4 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Launched> 
     let again = |id: &TaskId| ops::MoveTask { id: *id, event: TaskMove::Retry, remark: None, now };
     engine.call(ops::All(ids.iter().map(again).collect())).await?;
     Ok(Launched { batch, tasks: follow::look(engine, &ids).await? })
-}
-
-/// The task that the user means, for verbs whose users think of runs and branches rather than of tasks.
-pub(crate) async fn meant(engine: &Engine, typed: &str) -> Outcome<TaskId> {
-    engine.task_id(typed).await.map_err(|problem| match problem.code {
-        Code::TaskNotFound | Code::IdInvalid => {
-            let message = format!("no task, run or branch is called \"{}\"", escaped(typed));
-            Problem::new(Code::TaskNotFound, message).hint("`fleet task list --all` shows every task")
-        }
-        _ => problem,
-    })
 }

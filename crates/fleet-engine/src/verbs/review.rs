@@ -4,14 +4,14 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use fleet_api::verbs::review::{Answer, Request, Review};
+use fleet_api::verbs::review::{Answer, Request, ReviewedTask};
 use fleet_core::outcome::RunResult;
-use fleet_core::review::{Branch, ReviewVerdict, judge};
+use fleet_core::review::{BranchStatus, ReviewVerdict, judge};
 use fleet_core::task::TaskState;
 use fleet_host::git::{self, GitError, MergeCheck};
 use fleet_store::ops::{ListedRun, RunDetail};
 
-use super::elsewhere::Here;
+use super::elsewhere::ThisPlace;
 use super::lineage;
 use super::prelude::*;
 use super::run_show::advice;
@@ -42,11 +42,11 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let reads = ended.iter().map(|listed| ops::GetRun { run: listed.run.id }).collect();
     let details = engine.call(ops::All(reads)).await?;
     let names = details.iter().filter_map(|detail| detail.run.branch.clone()).collect();
-    let here = Here::of(engine)?;
+    let here = ThisPlace::of(engine)?;
     let seen = blocking(move || look(&repo, &here, &details, &names).map(|seen| (details, seen))).await?;
     let (details, seen) = seen.map_err(problems::git)?;
     let pairs = details.iter().zip(seen);
-    let reviews = pairs.map(|(detail, seen)| review(engine, detail, seen)).collect::<Outcome<Vec<_>>>()?;
+    let reviews = pairs.map(|(detail, seen)| review(engine, detail, &seen)).collect::<Outcome<Vec<_>>>()?;
     Ok(Answer { reviews: reviews.into_iter().filter(|review| !review.title.is_empty()).collect(), more })
 }
 
@@ -57,7 +57,7 @@ fn is_over(listed: &ListedRun, since: Millis) -> bool {
 
 /// What git says about a branch.
 struct BranchFinding {
-    branch: Branch,
+    branch: BranchStatus,
     landed: Option<String>,
     conflicts: Vec<String>,
     /// Where it is, if that is not here.
@@ -67,29 +67,32 @@ struct BranchFinding {
 /// Each branch that has not landed is tried. Blocks.
 fn look(
     repo: &std::path::Path,
-    here: &Here,
+    here: &ThisPlace,
     details: &[RunDetail],
     names: &BTreeSet<String>,
 ) -> Result<Vec<BranchFinding>, GitError> {
     let status = LandingStatus::look(repo, names)?;
     let one = |detail: &RunDetail| -> Result<BranchFinding, GitError> {
         let nothing =
-            BranchFinding { branch: Branch::Gone, landed: None, conflicts: Vec::new(), place: None };
+            BranchFinding { branch: BranchStatus::Gone, landed: None, conflicts: Vec::new(), place: None };
         if let Some(place) = here.place_of(&detail.run) {
-            return Ok(BranchFinding { branch: Branch::Elsewhere, place: Some(place), ..nothing });
+            return Ok(BranchFinding { branch: BranchStatus::Elsewhere, place: Some(place), ..nothing });
         }
         let Some(branch) = detail.run.branch.as_ref().and_then(|name| status.branches.get(name)) else {
             return Ok(nothing);
         };
         if let Some(landed) = status.landed(branch) {
             let landed = Some(fleet_core::tidy::TidyReason::Landed(landed).to_string());
-            return Ok(BranchFinding { branch: Branch::Landed, landed, ..nothing });
+            return Ok(BranchFinding { branch: BranchStatus::Landed, landed, ..nothing });
         }
-        let open = BranchFinding { branch: Branch::Open, ..nothing };
+        let open = BranchFinding { branch: BranchStatus::Open, ..nothing };
         let Some(landing) = status.landings.first() else { return Ok(open) };
+        if !git::share_history(repo, &landing.commit, &branch.commit)? {
+            return Ok(BranchFinding { branch: BranchStatus::Unrelated, ..open });
+        }
         match git::merge_tree(repo, &landing.commit, &branch.commit) {
             Ok(MergeCheck::Conflicted { files }) => {
-                Ok(BranchFinding { branch: Branch::Conflicting, conflicts: files.listed, ..open })
+                Ok(BranchFinding { branch: BranchStatus::Conflicting, conflicts: files.listed, ..open })
             }
             // Everything else can be told with an old git, too.
             Ok(MergeCheck::Clean { .. }) | Err(GitError::TooOld { .. }) => Ok(open),
@@ -99,14 +102,14 @@ fn look(
     details.iter().map(one).collect()
 }
 
-fn review(engine: &Engine, detail: &RunDetail, seen: BranchFinding) -> Outcome<Review> {
+fn review(engine: &Engine, detail: &RunDetail, seen: &BranchFinding) -> Outcome<ReviewedTask> {
     let run = &detail.run;
     let result = detail.result.as_deref().and_then(|text| serde_json::from_str::<RunResult>(text).ok());
     let task = detail.task.as_ref();
     let state = task.map_or(TaskState::Done, fleet_core::task::Task::state);
     let verdict = judge(state, result.as_ref(), seen.branch);
     let seconds = run.ended_at.map(|end| end.since(run.started_at.unwrap_or(run.created_at)).as_secs());
-    let review = Review {
+    let review = ReviewedTask {
         task: run.task,
         title: task.map(|task| task.spec.title.to_string()).unwrap_or_default(),
         state,
@@ -115,7 +118,7 @@ fn review(engine: &Engine, detail: &RunDetail, seen: BranchFinding) -> Outcome<R
         attempt: run.attempt,
         agent: run.agent.clone(),
         model: run.model.clone(),
-        branch: run.branch.clone().filter(|_| seen.branch != Branch::Gone),
+        branch: run.branch.clone().filter(|_| seen.branch != BranchStatus::Gone),
         summary: run.detail.clone().unwrap_or_default(),
         files: Vec::new(),
         file_count: 0,
@@ -124,24 +127,25 @@ fn review(engine: &Engine, detail: &RunDetail, seen: BranchFinding) -> Outcome<R
         tests: Vec::new(),
         remarks: Vec::new(),
         next_steps: Vec::new(),
-        landed: seen.landed,
-        conflicts: seen.conflicts,
+        landed: seen.landed.clone(),
+        conflicts: seen.conflicts.clone(),
         tokens: run.usage.input_tokens.saturating_add(run.usage.output_tokens),
         micro_usd: run.usage.micro_usd,
         seconds: seconds.unwrap_or(0),
         ended_at: run.ended_at.map(Moment),
-        next: next(engine, detail, verdict, seen.place.as_deref())?,
+        next: next(engine, detail, verdict, seen)?,
     };
+    let unrelated = (seen.branch == BranchStatus::Unrelated).then(|| advice::NO_COMMON_HISTORY.to_owned());
     Ok(match result {
         None => review,
-        Some(result) => Review {
+        Some(result) => ReviewedTask {
             summary: result.summary,
             files: result.files_changed,
             file_count: result.files,
             commits: result.commits,
             commit_count: result.commit_count,
             tests: result.tests,
-            remarks: result.remarks,
+            remarks: unrelated.into_iter().chain(result.remarks).collect(),
             next_steps: result.next_steps,
             ..review
         },
@@ -153,15 +157,18 @@ fn next(
     engine: &Engine,
     detail: &RunDetail,
     verdict: ReviewVerdict,
-    place: Option<&str>,
+    seen: &BranchFinding,
 ) -> Outcome<Vec<String>> {
     let task = detail.run.task;
     let own = match verdict {
+        ReviewVerdict::Conflicting if seen.branch == BranchStatus::Unrelated => {
+            detail.run.branch.as_deref().map(advice::merge_unrelated)
+        }
         ReviewVerdict::Landed => {
-            return Ok(vec!["it has landed; `fleet clean` removes its branch".to_owned()]);
+            return Ok(vec![advice::LANDED.to_owned()]);
         }
         ReviewVerdict::Elsewhere => {
-            let place = place.unwrap_or("on another host");
+            let place = seen.place.as_deref().unwrap_or("on another host");
             return Ok(vec![format!("its work is {place}: `fleet review` there shows it")]);
         }
         ReviewVerdict::Conflicting => {

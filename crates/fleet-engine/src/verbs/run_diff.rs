@@ -1,8 +1,12 @@
 mod page;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use fleet_api::verbs::run_diff::{Answer, CommitView, FileView, Of, Request, Summary, Which};
+use fleet_api::verbs::compare::{Between, Totals};
+use fleet_api::verbs::run_diff::{
+    Answer, ChangedFile, CommitView, DiffSide, Request, SnapshotChoice, Summary,
+};
 use fleet_core::outcome::RunResult;
 use fleet_host::git::{self, Changes, FileStatus, Oid, TakeSnapshot};
 use fleet_store::ops::RunDetail;
@@ -32,7 +36,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Comparison {
+pub(super) struct RunComparison {
     repo: PathBuf,
     base: Oid,
     head: Oid,
@@ -40,27 +44,31 @@ pub(super) struct Comparison {
     tip: Option<Oid>,
     run: RunId,
     branch: Option<String>,
-    of: Of,
+    of: DiffSide,
 }
 
-pub(super) async fn find(engine: &Engine, id: RunId, which: Option<Which>) -> Outcome<Comparison> {
+pub(super) async fn find(
+    engine: &Engine,
+    id: RunId,
+    which: Option<SnapshotChoice>,
+) -> Outcome<RunComparison> {
     let detail = engine.call(ops::GetRun { run: id }).await?;
     let run = &detail.run;
     elsewhere::refuse(engine, run)?;
     let base = run.base.as_deref().and_then(|base| Oid::parse(base).ok()).ok_or_else(|| no_workspace(run))?;
     let project = ProjectGit::of(engine, &detail.project).await?;
-    let Found { head, tip, of } = match which {
+    let FoundWork { head, tip, of } = match which {
         Some(which) => snapshot(&project, id, which).await?,
         None if run.state.is_live() => workspace(engine, &detail).await?,
         None => ended(&project, &detail).await?,
     };
-    Ok(Comparison { repo: project.vault, base, head, tip, run: id, branch: run.branch.clone(), of })
+    Ok(RunComparison { repo: project.vault, base, head, tip, run: id, branch: run.branch.clone(), of })
 }
 
-struct Found {
+struct FoundWork {
     head: Oid,
     tip: Option<Oid>,
-    of: Of,
+    of: DiffSide,
 }
 
 fn no_workspace(run: &Run) -> Problem {
@@ -70,12 +78,12 @@ fn no_workspace(run: &Run) -> Problem {
 }
 
 /// The files as they are now, what is not committed included.
-async fn workspace(engine: &Engine, detail: &RunDetail) -> Outcome<Found> {
+async fn workspace(engine: &Engine, detail: &RunDetail) -> Outcome<FoundWork> {
     let run = detail.run.id;
     let home = engine.home();
     let config = engine.at(checkout(&detail.project)).and_then(|here| here.config().cloned());
     let area = home.area(&detail.project, &config.or_else(|_| engine.config().cloned())?);
-    let looked = blocking(move || -> Result<Option<Found>, Problem> {
+    let looked = blocking(move || -> Result<Option<FoundWork>, Problem> {
         let owner = run.to_string();
         let look = || area.look(&owner).map_err(|error| Problem::new(Code::Io, error.to_string()));
         let Some(seen) = look()? else { return Ok(None) };
@@ -88,12 +96,12 @@ async fn workspace(engine: &Engine, detail: &RunDetail) -> Outcome<Found> {
             max_file: None,
             staged: None,
         };
-        let (head, tip) = git::glance(&take).map_err(problems::git)?;
+        let (head, tip) = git::unnamed_snapshot(&take).map_err(problems::git)?;
         // It may have ended meanwhile: what was seen are then perhaps the files of another run.
-        Ok(look()?.filter(|again| again.checkout == seen.checkout).map(|_| Found {
+        Ok(look()?.filter(|again| again.checkout == seen.checkout).map(|_| FoundWork {
             head,
             tip,
-            of: Of::Workspace,
+            of: DiffSide::Workspace,
         }))
     });
     if let Some(found) = looked.await?? {
@@ -116,7 +124,7 @@ fn has_done_nothing(detail: &RunDetail) -> bool {
 }
 
 /// The branch; or, if that is gone or has moved on with a later attempt, what was kept at the end.
-async fn ended(project: &ProjectGit, detail: &RunDetail) -> Outcome<Found> {
+async fn ended(project: &ProjectGit, detail: &RunDetail) -> Outcome<FoundWork> {
     let run = &detail.run;
     let is_newest = detail.task.as_ref().is_none_or(|task| task.history.attempts == run.attempt);
     let (place, name) = (project.repo.clone(), run.branch.clone());
@@ -125,15 +133,15 @@ async fn ended(project: &ProjectGit, detail: &RunDetail) -> Outcome<Found> {
         None => None,
     };
     if let Some(tip) = tip {
-        return Ok(Found { head: tip.clone(), tip: Some(tip), of: Of::Branch });
+        return Ok(FoundWork { head: tip.clone(), tip: Some(tip), of: DiffSide::Branch });
     }
     // A branch on which nothing was done is removed at the end.
     if let (true, Some(base)) =
         (has_done_nothing(detail), run.base.as_deref().and_then(|base| Oid::parse(base).ok()))
     {
-        return Ok(Found { head: base.clone(), tip: Some(base), of: Of::Branch });
+        return Ok(FoundWork { head: base.clone(), tip: Some(base), of: DiffSide::Branch });
     }
-    snapshot(project, run.id, Which::Newest).await.map_err(|problem| match problem.code {
+    snapshot(project, run.id, SnapshotChoice::Newest).await.map_err(|problem| match problem.code {
         Code::SnapshotNotFound => {
             let branch = run.branch.as_deref().unwrap_or_default();
             Problem::new(
@@ -146,25 +154,25 @@ async fn ended(project: &ProjectGit, detail: &RunDetail) -> Outcome<Found> {
     })
 }
 
-async fn snapshot(project: &ProjectGit, run: RunId, which: Which) -> Outcome<Found> {
+async fn snapshot(project: &ProjectGit, run: RunId, which: SnapshotChoice) -> Outcome<FoundWork> {
     let vault = project.vault.clone();
     let listed = blocking(move || git::list_snapshots(&vault, Some(&run.to_string())))
         .await?
         .map_err(problems::git)?;
     let numbers: Vec<String> = listed.iter().map(|snapshot| snapshot.number.to_string()).collect();
     let found = match which {
-        Which::Newest => listed.into_iter().next_back(),
-        Which::Number(number) => listed.into_iter().find(|snapshot| snapshot.number == number),
+        SnapshotChoice::Newest => listed.into_iter().next_back(),
+        SnapshotChoice::Number(number) => listed.into_iter().find(|snapshot| snapshot.number == number),
     };
-    let side = |snapshot: git::StoredSnapshot| Found {
+    let side = |snapshot: git::StoredSnapshot| FoundWork {
         head: snapshot.commit,
         tip: snapshot.head,
-        of: Of::Snapshot(snapshot.ref_name),
+        of: DiffSide::Snapshot(snapshot.ref_name),
     };
     found
         .map(side)
         .ok_or_else(|| match which {
-            Which::Number(number) if !numbers.is_empty() => Problem::new(
+            SnapshotChoice::Number(number) if !numbers.is_empty() => Problem::new(
                 Code::SnapshotNotFound,
                 format!("run {run} has no snapshot {number}, only {}", numbers.join(", ")),
             ),
@@ -173,7 +181,7 @@ async fn snapshot(project: &ProjectGit, run: RunId, which: Which) -> Outcome<Fou
         .map_err(|problem| problem.hint(format!("`fleet undo {run} --list` lists its snapshots")))
 }
 
-impl Comparison {
+impl RunComparison {
     fn cursor(&self) -> Cursor {
         Cursor { base: self.base.clone(), head: self.head.clone(), skip: 0 }
     }
@@ -181,6 +189,28 @@ impl Comparison {
     /// What the work began with, and what it is now.
     pub(super) const fn sides(&self) -> (&Oid, &Oid) {
         (&self.base, &self.head)
+    }
+
+    /// In numbers alone.
+    pub(super) fn totals(&self) -> Outcome<Totals> {
+        let Summary { commit_count, file_count, added, deleted, .. } = self.summary()?;
+        Ok(Totals { commits: commit_count, files: file_count, added, deleted })
+    }
+
+    /// From this work to that of another run, wherever both began. Nothing if they are of different repositories. Blocks.
+    pub(super) fn between(&self, other: &Self) -> Outcome<Option<Between>> {
+        if self.repo != other.repo {
+            return Ok(None);
+        }
+        let commits = BTreeSet::from([self.head.clone(), other.head.clone()]);
+        // As trees: commits would be compared from where their histories part.
+        let trees = git::trees(&self.repo, &commits).map_err(problems::git)?;
+        let (Some(base), Some(head)) = (trees.get(&self.head), trees.get(&other.head)) else {
+            return Ok(None);
+        };
+        let files = git::differing_files(&self.repo, base, head).map_err(problems::git)?;
+        let diff = Cursor { base: base.clone(), head: head.clone(), skip: 0 }.text();
+        Ok(Some(Between { files, diff }))
     }
 
     fn summary(&self) -> Outcome<Summary> {
@@ -194,9 +224,9 @@ impl Comparison {
             };
         }
         let (of, snapshot) = match &self.of {
-            Of::Branch => ("branch", None),
-            Of::Workspace => ("workspace", None),
-            Of::Snapshot(name) => ("snapshot", Some(name.clone())),
+            DiffSide::Branch => ("branch", None),
+            DiffSide::Workspace => ("workspace", None),
+            DiffSide::Snapshot(name) => ("snapshot", Some(name.clone())),
         };
         Ok(Summary {
             run: self.run,
@@ -218,9 +248,9 @@ fn commit(commit: git::CommitLine) -> CommitView {
     CommitView { id: commit.oid.to_string(), subject: commit.subject }
 }
 
-fn file(file: &git::FileChange) -> FileView {
+fn file(file: &git::FileChange) -> ChangedFile {
     let text = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
-    FileView {
+    ChangedFile {
         status: match file.status {
             FileStatus::Added => "added",
             FileStatus::Modified => "modified",

@@ -7,7 +7,7 @@ use fleet_api::views::Followed;
 
 use super::follow;
 use super::prelude::*;
-use crate::cancellation::{self, CancelRequest, CancelledTask, Fate, Until};
+use crate::cancellation::{self, CancelRequest, CancelledTask, StopUntil, StoppedTask};
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let tasks = engine.task_ids(&request.tasks).await?;
@@ -19,7 +19,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
         remark: None,
         otherwise: "stopped by `fleet kill`",
         patience,
-        until: if is_quick { Until::Safe } else { Until::Tidy },
+        until: if is_quick { StopUntil::Safe } else { StopUntil::Tidy },
     };
     let tasks: Vec<TaskId> = seen.iter().map(|one| one.task.id).collect();
     let cancelled = cancellation::cancel(engine, &tasks, &cancel).await?;
@@ -34,12 +34,12 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
 
 fn killed_of(target: &Followed, cancelled: CancelledTask) -> Killed {
     let live = target.run.as_ref().filter(|run| run.state.is_live()).map(|run| run.id);
-    let tidying = cancelled.fate == Fate::Tidying;
+    let tidying = cancelled.fate == StoppedTask::Tidying;
     let (outcome, detail) = match cancelled.fate {
-        Fate::Stopped | Fate::Tidying => (KillOutcome::Stopped, None),
-        Fate::Cancelled => (KillOutcome::Cancelled, None),
-        Fate::Over => (KillOutcome::Over, None),
-        Fate::GoesOn(why) => (KillOutcome::GoesOn, Some(why)),
+        StoppedTask::Stopped | StoppedTask::Tidying => (KillOutcome::Stopped, None),
+        StoppedTask::Cancelled => (KillOutcome::Cancelled, None),
+        StoppedTask::Over => (KillOutcome::Over, None),
+        StoppedTask::GoesOn(why) => (KillOutcome::GoesOn, Some(why)),
     };
     Killed {
         task: target.task.id,

@@ -1,9 +1,9 @@
-use fleet_api::verbs::run_kill_find::{Answer, Request, Target};
+use fleet_api::verbs::run_kill_find::{Answer, KillTarget, Request};
 use fleet_core::task::TaskState;
 use fleet_store::ops::FollowedTask;
 
 use super::prelude::*;
-use crate::engine::{Among, branch_of};
+use crate::engine::{SelectionScope, branch_of};
 
 /// Those at work come first, so only the end of a very long queue is left out.
 const OPEN: [TaskState; 4] = [TaskState::Running, TaskState::Waiting, TaskState::Queued, TaskState::Held];
@@ -12,11 +12,11 @@ const OPEN: [TaskState; 4] = [TaskState::Running, TaskState::Waiting, TaskState:
 /// is stopped.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let batch = engine.given_batch(request.batch.as_deref()).await?;
-    let among = Among {
+    let among = SelectionScope {
         batch,
         all_projects: request.all_projects,
         unknown_is_no_match: true,
-        ..Among::of(&OPEN, "running or queued")
+        ..SelectionScope::of(&OPEN, "running or queued")
     };
     let found = engine.selected(&request.patterns, &among).await?;
     let mut followed = engine.call(ops::FollowTasks { ids: found.tasks }).await?;
@@ -27,9 +27,9 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     Ok(Answer { targets: followed.iter().map(target).collect(), more: found.more })
 }
 
-fn target(one: &FollowedTask) -> Target {
+fn target(one: &FollowedTask) -> KillTarget {
     let live = one.run.as_ref().filter(|run| run.state.is_live());
-    Target {
+    KillTarget {
         task: one.task.id,
         title: one.task.spec.title.to_string(),
         state: one.task.state(),

@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 
-use fleet_api::verbs::run_list::{Answer, Looked, Request};
+use fleet_api::verbs::run_list::{Answer, CpuSample, Request};
 use fleet_core::task::{Status, TaskState};
-use fleet_store::ops::{ListTasks, ListedRun, RunFilter, StatusFilter, TaskFilter};
+use fleet_store::ops::{ListTasks, ListedRun, RunFilter, StatusFilter, TaskFilter, TaskPage};
 
 use super::prelude::*;
 use super::{lineage, task_list};
@@ -17,21 +17,23 @@ const MAX_LIVE: u32 = 10_000;
 /// Lists them. An agent sees those that come from its own task.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let mut waiting = Waiting::start(engine, request.wait_seconds).await?;
-    waiting.rings().await;
+    waiting.store_change().await;
     lineage::check_all_projects(engine, request.all_projects)?;
-    let (listed, more) = find(engine, &request).await?;
+    let filter = filter(engine, &request).await?;
+    let (listed, more) = find(engine, &request, filter.as_ref()).await?;
     let is_narrowed = !request.all_projects && request.batch.is_none();
     let elsewhere = if listed.is_empty() && is_narrowed { live_anywhere(engine).await? } else { 0 };
-    let TaskList { tasks: queue, projects, .. } = queue(engine, &request).await?;
+    let TaskList { tasks: queue, mut projects, .. } = queue(engine, &request, filter).await?;
+    let TaskList { tasks: unstarted, projects: others, .. } = unstarted(engine, &request).await?;
+    projects.extend(others);
     let (runs, looked) = views(engine, &listed, request.after.unwrap_or_default()).await?;
-    Ok(Answer { runs, more, queue, projects, elsewhere, looked: request.wait_seconds.map(|_| looked) })
+    let looked = request.wait_seconds.map(|_| looked);
+    Ok(Answer { runs, more, queue, unstarted, projects, elsewhere, looked })
 }
 
 /// What is neither running nor over. An agent sees what comes from its own task.
-async fn queue(engine: &Engine, request: &Request) -> Outcome<TaskList> {
-    let Some(RunFilter { project, batch, .. }) = filter(engine, request).await? else {
-        return Ok(task_list::nothing());
-    };
+async fn queue(engine: &Engine, request: &Request, filter: Option<RunFilter>) -> Outcome<TaskList> {
+    let Some(RunFilter { project, batch, .. }) = filter else { return Ok(task_list::nothing()) };
     let is_idle = |status: &Status| *status != Status::In(TaskState::Running);
     let statuses = StatusFilter(StatusFilter::open().0.into_iter().filter(is_idle).collect());
     let (filter, limit) =
@@ -42,19 +44,37 @@ async fn queue(engine: &Engine, request: &Request) -> Outcome<TaskList> {
     Ok(list)
 }
 
-/// Those at work. An agent sees those that come from its own task.
-pub(super) async fn live(engine: &Engine, all_projects: bool) -> Outcome<Vec<ListedRunView>> {
-    let (listed, _) = find(engine, &Request { all_projects, ..Request::default() }).await?;
-    Ok(views(engine, &listed, Looked::default()).await?.0)
+/// What was cancelled before it had a run, for those who want to see everything.
+async fn unstarted(engine: &Engine, request: &Request) -> Outcome<TaskList> {
+    let filter = if request.all { filter(engine, request).await? } else { None };
+    let Some(RunFilter { project, batch, .. }) = filter else { return Ok(task_list::nothing()) };
+    let limit = task_list::limit(engine, request.limit)?;
+    let tasks = engine.call(ops::CancelledUnstarted { project, batch, limit }).await?;
+    let mut list = task_list::list(engine, &TaskPage { tasks, ..TaskPage::default() }).await?;
+    lineage::retain_own(engine, &mut list.tasks, |task| task.id).await?;
+    Ok(list)
 }
 
-async fn find(engine: &Engine, request: &Request) -> Outcome<(Vec<ListedRun>, bool)> {
+/// Those at work. An agent sees those that come from its own task.
+pub(super) async fn live(engine: &Engine, all_projects: bool) -> Outcome<Vec<ListedRunView>> {
+    let request = Request { all_projects, ..Request::default() };
+    let filter = filter(engine, &request).await?;
+    let (listed, _) = find(engine, &request, filter.as_ref()).await?;
+    Ok(views(engine, &listed, CpuSample::default()).await?.0)
+}
+
+/// The runs of a filter, and whether there are more.
+async fn find(
+    engine: &Engine,
+    request: &Request,
+    filter: Option<&RunFilter>,
+) -> Outcome<(Vec<ListedRun>, bool)> {
     let limit = match (request.limit, request.all) {
         (Some(limit), _) => limit,
         (None, true) => engine.config()?.tasks().list_limit,
         (None, false) => MAX_LIVE,
     };
-    let Some(filter) = filter(engine, request).await? else { return Ok((Vec::new(), false)) };
+    let Some(filter) = filter.cloned() else { return Ok((Vec::new(), false)) };
     // How many of them are an agent's own is known only when all are there.
     let looked_through = if lineage::own_task(engine)?.is_some() { MAX_LIVE } else { limit };
     let mut listed = engine.call(ops::ListRuns { filter, limit: i64::from(looked_through) + 1 }).await?;
@@ -67,12 +87,12 @@ async fn find(engine: &Engine, request: &Request) -> Outcome<(Vec<ListedRun>, bo
 async fn views(
     engine: &Engine,
     listed: &[ListedRun],
-    before: Looked,
-) -> Outcome<(Vec<ListedRunView>, Looked)> {
+    before: CpuSample,
+) -> Outcome<(Vec<ListedRunView>, CpuSample)> {
     if listed.is_empty() {
         return Ok((Vec::new(), before));
     }
-    let here = super::elsewhere::Here::of(engine)?;
+    let here = super::elsewhere::ThisPlace::of(engine)?;
     let runs: Vec<Run> = listed.iter().map(|listed| listed.run.clone()).collect();
     let home = engine.home().clone();
     let (loads, lost, looked) = blocking(move || {
@@ -91,6 +111,7 @@ async fn views(
             run,
             title: listed.title.as_ref().map(ToString::to_string),
             task_state: listed.task_state,
+            task_branch: listed.task_branch.clone(),
             batch: listed.batch,
             project_name: listed.project_name.clone(),
             elsewhere: here.place_of(&listed.run),

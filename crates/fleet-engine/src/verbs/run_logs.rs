@@ -7,24 +7,24 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use fleet_agents::Registry;
-use fleet_api::verbs::run_logs::{Answer, End, Request, Stream};
+use fleet_api::verbs::run_logs::{Answer, LogEnd, LogStream, Request};
 use fleet_core::outcome::{ResultStatus, RunResult};
-use fleet_host::log::{LogReader, Piece};
+use fleet_host::log::{LogPiece, LogReader};
 use fleet_host::process::Identity;
 
 pub(crate) use self::page::OpenLogs;
 use self::page::Reading;
 use super::prelude::*;
 use crate::keeper::Talk;
-use crate::verbs::elsewhere::Here;
+use crate::verbs::elsewhere::ThisPlace;
 use crate::verbs::question::asked;
 use crate::waiting::Waiting;
 
 #[derive(Debug, Clone)]
-pub(crate) struct Log {
+pub(crate) struct RunLog {
     run: Run,
     result: Option<RunResult>,
-    stream: Stream,
+    stream: LogStream,
     path: PathBuf,
     errors: PathBuf,
     prompt: PathBuf,
@@ -64,25 +64,25 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
 }
 
 /// Why nothing more comes, if that is so. What was written before can still be read.
-fn end_of(run: &Run, is_asked: bool) -> Option<End> {
+fn end_of(run: &Run, is_asked: bool) -> Option<LogEnd> {
     if !run.state.is_live() && is_asked {
-        return Some(End::Asked);
+        return Some(LogEnd::Asked);
     }
     if !run.state.is_live() {
-        return Some(End::Ended(run.state()));
+        return Some(LogEnd::Ended(run.state()));
     }
     let keeper: Identity = serde_json::from_str(run.keeper.as_deref()?).ok()?;
-    (!keeper.is_alive()).then_some(End::Deserted)
+    (!keeper.is_alive()).then_some(LogEnd::Deserted)
 }
 
-pub(super) async fn find(engine: &Engine, request: &Request) -> Outcome<Log> {
+pub(super) async fn find(engine: &Engine, request: &Request) -> Outcome<RunLog> {
     let mut id = engine.run_id(&request.id).await?;
     if let Some(attempt) = request.attempt {
         id = attempt_of(engine, id, attempt).await?;
     }
     let detail = engine.call(ops::GetRun { run: id }).await?;
     let folder = engine.home().run(id);
-    if let Some(place) = Here::of(engine)?.place_of(&detail.run) {
+    if let Some(place) = ThisPlace::of(engine)?.place_of(&detail.run) {
         let why = format!("run {id} worked {place}: its logs are there, not here");
         return Err(Problem::new(Code::NotHere, why)
             .hint(format!("`fleet show {id}` shows what is known about it here")));
@@ -91,13 +91,14 @@ pub(super) async fn find(engine: &Engine, request: &Request) -> Outcome<Log> {
         return Err(Problem::new(Code::NotHere, format!("the logs of run {id} have been removed"))
             .hint(format!("`fleet show {id}` shows what is still known about it")));
     }
-    Ok(Log {
+    Ok(RunLog {
         result: detail.result.as_deref().and_then(|text| serde_json::from_str(text).ok()),
         stream: request.stream,
         path: match request.stream {
-            Stream::Out => folder.stdout(),
-            Stream::Err => folder.stderr(),
-            Stream::Prompt => folder.prompt(),
+            LogStream::Out => folder.stdout(),
+            LogStream::Err => folder.stderr(),
+            LogStream::Prompt => folder.prompt(),
+            LogStream::Setup => folder.setup_log(),
         },
         errors: folder.stderr(),
         prompt: folder.prompt(),
@@ -122,7 +123,7 @@ async fn attempt_of(engine: &Engine, run: RunId, attempt: i64) -> Outcome<RunId>
     })
 }
 
-impl Log {
+impl RunLog {
     fn has_errors(&self) -> bool {
         std::fs::metadata(&self.errors).is_ok_and(|metadata| metadata.len() > 0)
     }
@@ -139,10 +140,10 @@ impl Log {
     }
 
     /// The next bytes of it; `None` at its present end.
-    fn piece(&self, reader: &mut LogReader) -> Outcome<Option<Piece>> {
-        reader.next_piece(PIECE).map_err(problems::at(&self.path))
+    fn piece(&self, reader: &mut LogReader) -> Outcome<Option<LogPiece>> {
+        reader.next_piece(CHUNK_BYTES).map_err(problems::at(&self.path))
     }
 }
 
 /// How much is read at once.
-const PIECE: usize = 64 * 1024;
+const CHUNK_BYTES: usize = 64 * 1024;

@@ -1,12 +1,18 @@
 use std::path::PathBuf;
+use std::time::Duration;
 
 use fleet_api::verbs::run_open::{Answer, Request};
 use fleet_core::outcome::RunResult;
-use fleet_host::git::{self, Area, GitError, Oid};
+use fleet_host::git::{self, Area, GitError, Oid, SeenWorkspace};
+use fleet_host::lock::Exclusive;
 
 use super::prelude::*;
 use crate::verbs::elsewhere;
 use crate::verbs::gc::area;
+
+/// Longer than it takes to clean the workspace of a run that has ended, unless it is very large.
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(30);
+const RELEASE_POLL: Duration = Duration::from_millis(50);
 
 /// Finds the folder of a run that is at work on this machine. One that has ended gets a clone of its branch: its folder is
 /// another run's by now.
@@ -14,12 +20,9 @@ pub(crate) async fn run(engine: &Engine, Request { id }: Request) -> Outcome<Ans
     let run = engine.run_id(&id).await?;
     let detail = engine.call(ops::GetRun { run }).await?;
     elsewhere::refuse(engine, &detail.run)?;
-    let (area, owner) = (area(engine, &detail.project)?, run.to_string());
-    let (look, area) = (area.clone(), area);
-    let seen = blocking(move || look.look(&owner)).await?;
-    let seen = seen.map_err(|error| Problem::new(Code::Io, error.to_string()))?;
+    let area = area(engine, &detail.project)?;
     let branch = detail.run.branch.clone();
-    if let Some(seen) = seen {
+    if let Some(seen) = own_workspace(engine, &area, &detail.run).await? {
         return Ok(Answer { run, branch, workspace: seen.checkout.work_tree });
     }
     if detail.run.state.is_live() {
@@ -31,6 +34,23 @@ pub(crate) async fn run(engine: &Engine, Request { id }: Request) -> Outcome<Ans
         restore(engine, &area, &detail, workspace.clone()).await?;
     }
     Ok(Answer { run, branch, workspace })
+}
+
+/// The folder that a run has. That of one that has ended is about to be given back, and then another's: so that is waited
+/// for, as long as somebody sees to it.
+async fn own_workspace(engine: &Engine, area: &Area, run: &Run) -> Outcome<Option<SeenWorkspace>> {
+    let (mark, deadline) = (engine.home().live_run(run.id), clock::uptime() + RELEASE_TIMEOUT);
+    loop {
+        let (area, owner) = (area.clone(), run.id.to_string());
+        let seen = blocking(move || area.look(&owner)).await?;
+        let seen = seen.map_err(|error| Problem::new(Code::Io, error.to_string()))?;
+        let is_given_back =
+            || Ok(!run.state.is_live() && Exclusive::is_held(&mark).map_err(problems::at(&mark))?);
+        if seen.is_none() || clock::uptime() >= deadline || !is_given_back()? {
+            return Ok(seen);
+        }
+        tokio::time::sleep(RELEASE_POLL).await;
+    }
 }
 
 async fn restore(engine: &Engine, area: &Area, detail: &ops::RunDetail, dir: PathBuf) -> Outcome<()> {

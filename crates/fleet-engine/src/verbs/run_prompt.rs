@@ -5,7 +5,6 @@ use fleet_core::task::{PromptText, Task, TaskState};
 use super::create::check_agent;
 use super::lineage;
 use super::prelude::*;
-use super::resume::meant;
 use super::task_add::parsed;
 use crate::{caller, cancellation};
 use fleet_api::views::{MessageView, TaskView};
@@ -14,14 +13,14 @@ use fleet_api::views::{MessageView, TaskView};
 /// business.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let text: PromptText = parsed(&request.text)?;
-    let task = meant(engine, &request.id).await?;
+    let task = engine.task_id(&request.id).await?;
     lineage::check(engine, task).await?;
     check_not_own(engine, task)?;
     check_startable(engine, task).await?;
     let (kind, from, now) = (request.kind, caller::who(engine)?, engine.now());
     let told = engine.call(ops::SendMessage { task, kind, text, from, expires_at: None, now }).await?;
     if let (Reception::Live, Some(run)) = (told.reception, &told.run) {
-        nudge(engine, run);
+        wake_keeper_of(engine, run);
     }
     Ok(Answer {
         task: TaskView::new(&told.task, now),
@@ -57,8 +56,8 @@ async fn check_startable(engine: &Engine, id: TaskId) -> Outcome<()> {
 }
 
 /// A keeper elsewhere, or one that is not registered yet, learns of it when it renews its lease.
-fn nudge(engine: &Engine, run: &Run) {
+fn wake_keeper_of(engine: &Engine, run: &Run) {
     if engine.home().place().is_ok_and(|here| here == run.place) {
-        cancellation::nudge(run.keeper.as_deref());
+        cancellation::wake_keeper(run.keeper.as_deref());
     }
 }

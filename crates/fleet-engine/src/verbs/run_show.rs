@@ -1,12 +1,15 @@
 pub(super) mod advice;
 mod files;
 
-use fleet_api::verbs::run_list::Looked;
+use std::path::{Path, PathBuf};
+
+use fleet_api::verbs::run_list::CpuSample;
 use fleet_api::verbs::run_show::{Answer, Request};
 use fleet_core::event;
 use fleet_core::message::Message;
 use fleet_core::run::{Reason, RunState};
 use fleet_core::task::{Task, TaskState};
+use fleet_host::git::{self, GitError};
 use fleet_store::ops::RunDetail;
 
 use super::log_tail;
@@ -31,12 +34,14 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let messages = messages(engine, &detail.run).await?;
     let home = engine.home().clone();
     let (folder, vault, live) = (home.run(run), home.vault(&detail.project.common_dir), detail.run.clone());
+    let repo = PathBuf::from(&detail.project.common_dir);
     let is_setup = detail.run.reason == Some(Reason::SetupFailed);
-    let (lost, load, snapshots, files, setup_log) = blocking(move || {
+    let (lost, load, snapshots, files, setup_log, relation) = blocking(move || {
         let lost = LostKeeper::of(&home, &live);
-        let load = load::look(&home, &[live], &Looked::default()).0.remove(&run);
+        let relation = relation(&repo, &live);
+        let load = load::look(&home, &[live], &CpuSample::default()).0.remove(&run);
         let setup_log = if is_setup { log_tail::of(&folder.setup_log(), SETUP_LINES) } else { Vec::new() };
-        (lost, load, files::snapshots(&vault, run), files::kept(&folder), setup_log)
+        (lost, load, files::snapshots(&vault, run), files::kept(&folder), setup_log, relation)
     })
     .await?;
     let result = match &detail.result {
@@ -54,8 +59,12 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     if let Some(lost) = lost {
         lost.tell(&mut shown);
     }
+    let mut next = advice::next(engine, &detail)?;
+    if let Some(line) = detail.run.branch.as_deref().and_then(|branch| relation.merge(branch)) {
+        next.iter_mut().filter(|next| next.starts_with("`git merge")).for_each(|next| next.clone_from(&line));
+    }
     Ok(Answer {
-        next: advice::next(engine, &detail)?,
+        next,
         run: shown,
         title: task.map(|task| task.spec.title.to_string()),
         task_state: task.map(Task::state),
@@ -73,6 +82,43 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
         setup_log,
         files,
     })
+}
+
+/// How the branch of a run stands to the current commit.
+enum Relation {
+    /// It can be merged, or nothing is known: git says so when it is merged.
+    Open,
+    Landed,
+    /// They share no commit.
+    Unrelated,
+}
+
+impl Relation {
+    /// What is said instead of how to merge the branch.
+    fn merge(&self, branch: &str) -> Option<String> {
+        match self {
+            Self::Open => None,
+            Self::Landed => Some(advice::LANDED.to_owned()),
+            Self::Unrelated => Some(advice::merge_unrelated(branch)),
+        }
+    }
+}
+
+fn relation(repo: &Path, run: &Run) -> Relation {
+    let look = |branch: &str| -> Result<Relation, GitError> {
+        let (Some(tip), head) = (git::branch_commit(repo, branch)?, git::head_commit(repo)?) else {
+            return Ok(Relation::Open);
+        };
+        Ok(if git::is_ancestor(repo, &tip, &head)? {
+            Relation::Landed
+        } else if git::share_history(repo, &head, &tip)? {
+            Relation::Open
+        } else {
+            Relation::Unrelated
+        })
+    };
+    let branch = run.branch.as_deref().filter(|_| run.state() == RunState::Succeeded);
+    branch.and_then(|branch| look(branch).ok()).unwrap_or(Relation::Open)
 }
 
 /// How often a task is started if every attempt from now on fails. Attempts that ended without a fault of the task,

@@ -7,8 +7,8 @@ use fleet_core::event::{AgentEvent, Event, Fact, WARNING};
 
 use super::prelude::*;
 use crate::caller::is_inside_a_run;
-use crate::runner::Startable;
 use crate::runner::registry::{self, Runner};
+use crate::runner::{Startable, needs};
 
 /// Counting stops here.
 const COUNTED: i64 = 1_000;
@@ -18,14 +18,13 @@ pub(crate) async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
     let up = registry::up(home)?;
     let place = engine.place()?;
     let live = engine.call(ops::LiveRuns { place }).await?;
-    let ready = engine
-        .call(ops::Ready { filter: ops::TaskFilter::default(), limit: COUNTED, now: clock::now() })
-        .await?;
+    let upcoming = engine.call(ops::CountUpcoming { limit: COUNTED, now: clock::now() }).await?;
     let pauses = engine.call(ops::ListPauses { now: clock::now() }).await?;
     let spent = engine.call(ops::Spending { now: clock::now() }).await?;
-    let startable = Startable::look(engine, &ready.tasks).await?;
+    let ready = || upcoming.tasks.iter().filter(|tasks| tasks.ready > 0);
+    let startable = Startable::look(engine, ready().map(needs)).await?;
     let missing: BTreeSet<&str> =
-        ready.tasks.iter().filter_map(|task| startable.missing_agent(task)).collect();
+        ready().filter_map(|tasks| startable.missing_agent(tasks.agent.as_ref())).collect();
     // What goes on in other repositories is nothing to an agent.
     let is_agent = is_inside_a_run(engine)?;
     let refused = startable.refused.keys().filter(|_| !is_agent).cloned().collect();
@@ -43,8 +42,8 @@ pub(crate) async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
         needs_you,
         needs_you_more,
         warnings: warned,
-        ready: ready.tasks.len(),
-        ready_more: ready.more,
+        ready: ready().map(|tasks| tasks.ready).sum(),
+        ready_more: upcoming.more_ready,
         log: if is_agent { String::new() } else { home.runner_log().display().to_string() },
     })
 }

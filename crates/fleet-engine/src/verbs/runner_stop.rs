@@ -6,11 +6,11 @@ use fleet_host::process::{self, Signal};
 
 use super::prelude::*;
 use super::runner_status::view;
-use crate::cancellation::nudge;
+use crate::cancellation::wake_keeper;
 use crate::reconcile::{Reconciler, Repairs};
 use crate::runner::registry;
 
-/// A runner has nothing to do when it ends, and a keeper has a ladder to climb.
+/// A runner has nothing to do when it ends; a keeper stops its agent step by step.
 const STOP_TIMEOUT: Duration = Duration::from_secs(30);
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 /// How often runs without a keeper are looked for.
@@ -52,7 +52,7 @@ async fn release(engine: &Engine, place: &str) -> Outcome<usize> {
             ) => {}
             Err(error) => return Err(problems::store(error)),
         }
-        nudge(run.keeper.as_deref());
+        wake_keeper(run.keeper.as_deref());
     }
     let (mut reconciler, mut repairs) = (Reconciler::new(engine)?, Repairs::new(engine));
     let (mut left, mut looked) = (STOP_TIMEOUT, None);

@@ -16,18 +16,18 @@ mod toml;
 use std::fs;
 use std::path::Path;
 
-use fleet_api::verbs::setup::{Answer, Client, Done, NAME, Request, Scope, Wish};
-use fleet_api::verbs::setup_list::Status;
+use fleet_api::verbs::setup::{Answer, NAME, Request, SetupAction, SetupClient, SetupOutcome, SetupScope};
+use fleet_api::verbs::setup_list::ClientStatus;
 use fleet_core::text::escaped;
 use serde::{Deserialize, Serialize};
 
 use super::prelude::*;
 use crate::atomic_file::{AtomicFile, link_at};
 use crate::text_file::{self, Unusable};
-use client::Settings as _;
+use client::ClientSettings as _;
 use difference::changes;
-use entry::Entry;
-use ledger::{Ledger, Note};
+use entry::ServerEntry;
+use ledger::{SetupLedger, SetupNote};
 
 /// Some clients keep their whole history in their settings; a larger file is not one.
 const LIMIT: u64 = 64 * 1024 * 1024;
@@ -47,22 +47,22 @@ struct Edited {
 }
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
-    engine.whereabouts().check_reach()?;
+    engine.position().check_reach()?;
     register(engine, request)
 }
 
 fn register(engine: &Engine, request: Request) -> Outcome<Answer> {
     let file = request.client.file(engine, request.scope)?;
-    if let (Scope::Project, Some(link)) = (request.scope, link_at(&file)) {
+    if let (SetupScope::Project, Some(link)) = (request.scope, link_at(&file)) {
         return Err(broken(link, "it is a link, and in a repository only plain files are written"));
     }
-    let wanted = Entry::ours(engine, request.scope)?;
+    let wanted = ServerEntry::ours(engine, request.scope)?;
     let before = read(&file)?;
-    let Plan { done, after, note } = plan(engine, request, &file, before.as_deref(), &wanted)?;
+    let SetupPlan { done, after, note } = plan(engine, request, &file, before.as_deref(), &wanted)?;
     let changes = changes(before.as_deref().unwrap_or_default(), after.as_deref().unwrap_or_default());
-    if !request.dry_run && !matches!(done, Done::Unchanged | Done::Absent) {
+    if !request.dry_run && !matches!(done, SetupOutcome::Unchanged | SetupOutcome::Absent) {
         exchange(&file, before.as_deref(), after.as_deref())?;
-        Ledger::new(engine.home().root()).keep(&file, note)?;
+        SetupLedger::new(engine.home().root()).keep(&file, note)?;
     }
     Ok(Answer {
         client: request.client,
@@ -87,9 +87,9 @@ fn exchange(file: &Path, before: Option<&str>, after: Option<&str>) -> Outcome<(
     exchanged.map_err(problems::at(file))
 }
 
-pub(super) fn status(engine: &Engine, client: Client, scope: Scope) -> Outcome<Status> {
+pub(super) fn status(engine: &Engine, client: SetupClient, scope: SetupScope) -> Outcome<ClientStatus> {
     let file = client.file(engine, scope)?;
-    let wanted = Entry::ours(engine, scope)?;
+    let wanted = ServerEntry::ours(engine, scope)?;
     let found = read(&file).and_then(|text| look(client, &file, text.as_deref()));
     let (status, command, problem) = match found {
         Err(problem) => ("unreadable", Vec::new(), Some(problem.to_string())),
@@ -100,14 +100,14 @@ pub(super) fn status(engine: &Engine, client: Client, scope: Scope) -> Outcome<S
     };
     let installed = engine.environment().find_program(client.name()).is_some();
     let (file, status) = (file.display().to_string(), status.to_owned());
-    Ok(Status { client, scope, installed, file, status, command, problem })
+    Ok(ClientStatus { client, scope, installed, file, status, command, problem })
 }
 
-struct Plan {
-    done: Done,
+struct SetupPlan {
+    done: SetupOutcome,
     /// The new text; nothing when the file goes.
     after: Option<String>,
-    note: Note,
+    note: SetupNote,
 }
 
 fn plan(
@@ -115,19 +115,19 @@ fn plan(
     request: Request,
     file: &Path,
     before: Option<&str>,
-    wanted: &Entry,
-) -> Outcome<Plan> {
+    wanted: &ServerEntry,
+) -> Outcome<SetupPlan> {
     let client = request.client;
     let found = look(client, file, before)?;
-    let stay = |done| Plan { done, after: before.map(ToOwned::to_owned), note: Note::ENTRY };
+    let stay = |done| SetupPlan { done, after: before.map(ToOwned::to_owned), note: SetupNote::ENTRY };
     if let Some(entry) = found.as_ref().filter(|entry| !entry.is_ours(wanted) && !request.force) {
         return Err(taken(file, entry, request.wish));
     }
     let text = before.unwrap_or_default();
-    let ledger = Ledger::new(engine.home().root());
+    let ledger = SetupLedger::new(engine.home().root());
     match (request.wish, found) {
-        (Wish::Remove, None) => Ok(stay(Done::Absent)),
-        (Wish::Remove, Some(_)) => {
+        (SetupAction::Remove, None) => Ok(stay(SetupOutcome::Absent)),
+        (SetupAction::Remove, Some(_)) => {
             let note = ledger.note(file);
             let is_clean = |text: &String| matches!(client.found(text), Ok(None));
             // A file that we made is removed as a whole, if nothing else was written to it.
@@ -136,15 +136,17 @@ fn plan(
                 Some(text) => Some(text),
                 None => client.without(text, note.made).map_err(|why| broken(file, &why))?,
             };
-            Ok(Plan { done: Done::Removed, after, note: Note::ENTRY })
+            Ok(SetupPlan { done: SetupOutcome::Removed, after, note: SetupNote::ENTRY })
         }
-        (Wish::Add, Some(entry)) if entry.is_equivalent_to(wanted) => Ok(stay(Done::Unchanged)),
-        (Wish::Add, found) => {
+        (SetupAction::Add, Some(entry)) if entry.is_equivalent_to(wanted) => {
+            Ok(stay(SetupOutcome::Unchanged))
+        }
+        (SetupAction::Add, found) => {
             let Edited { text: after, made } = client.with(text, wanted).map_err(|why| broken(file, &why))?;
             let note = match (before, &found) {
                 (_, Some(_)) => ledger.note(file),
-                (None, None) => Note::of(Made::File, text, &after),
-                (Some(_), None) => Note::of(made, text, &after),
+                (None, None) => SetupNote::of(Made::File, text, &after),
+                (Some(_), None) => SetupNote::of(made, text, &after),
             };
             // The last guard before a file is replaced.
             if !look(client, file, Some(&after))?.is_some_and(|entry| entry.is_equivalent_to(wanted)) {
@@ -153,13 +155,13 @@ fn plan(
                     format!("{} would have been damaged", file.display()),
                 ));
             }
-            let done = if found.is_some() { Done::Updated } else { Done::Added };
-            Ok(Plan { done, after: Some(after), note })
+            let done = if found.is_some() { SetupOutcome::Updated } else { SetupOutcome::Added };
+            Ok(SetupPlan { done, after: Some(after), note })
         }
     }
 }
 
-fn look(client: Client, file: &Path, text: Option<&str>) -> Outcome<Option<Entry>> {
+fn look(client: SetupClient, file: &Path, text: Option<&str>) -> Outcome<Option<ServerEntry>> {
     text.map_or(Ok(None), |text| client.found(text)).map_err(|why| broken(file, &why))
 }
 
@@ -178,12 +180,12 @@ fn broken(file: &Path, why: &str) -> Problem {
         .hint("the file was left as it is; fix it, then try again")
 }
 
-fn taken(file: &Path, entry: &Entry, wish: Wish) -> Problem {
+fn taken(file: &Path, entry: &ServerEntry, wish: SetupAction) -> Problem {
     let what = match entry.words.as_slice() {
         [] => "something that is not a program".to_owned(),
         words => format!("`{}`", escaped(&words.join(" "))),
     };
-    let instead = if wish == Wish::Add { "replaces it" } else { "removes it anyway" };
+    let instead = if wish == SetupAction::Add { "replaces it" } else { "removes it anyway" };
     let message = format!("{}: `{NAME}` is registered there for {what}", file.display());
     Problem::new(Code::SetupRefused, message).hint(format!("the file was left as it is; `--force` {instead}"))
 }

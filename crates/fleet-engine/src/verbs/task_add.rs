@@ -32,7 +32,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
         Duplicates::Name | Duplicates::Refuse => similar_tasks(engine, &request, threshold).await?,
     };
     let agent = request.fields.agent.clone().unwrap_or(engine.config()?.agent().to_owned());
-    let agent_is_here = runner::can_start(engine, request.fields.agent.as_deref())?;
+    let agent_is_here = runner::can_start(engine, &agent)?;
     if request.duplicates == Duplicates::Refuse && !similar.is_empty() {
         return Ok(Answer { task: None, agent, agent_is_here, similar });
     }
@@ -41,7 +41,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
 
 async fn similar_tasks(engine: &Engine, task: &Request, threshold: f64) -> Outcome<Vec<Similar>> {
     let text = format!("{}\n{}", task.title, task.fields.description.as_deref().unwrap_or_default());
-    let of = task_similar::Of::Text(text);
+    let of = task_similar::SimilarTo::Text(text);
     let request = task_similar::Request { of, threshold: Some(threshold), all_projects: false, limit: None };
     let found = super::task_similar::run(engine, request).await?.similar;
     // A cancelled task does not count: the user may want it again.
@@ -57,6 +57,7 @@ pub(super) async fn add(engine: &Engine, request: Request) -> Outcome<TaskView> 
     let after = engine.task_ids(&request.after).await?;
     let project = engine.project().await?;
     check_base(engine, &mut spec, !after.is_empty()).await?;
+    create::check_branches(engine, spec.branch.iter()).await?;
     let state = if request.hold { TaskState::Held } else { TaskState::Queued };
     let new = ops::NewTask { id: engine.new_id()?, project: project.id, spec, after, state };
     let tasks = insert(engine, vec![new]).await?.map_err(problems::store)?;

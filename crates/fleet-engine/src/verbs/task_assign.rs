@@ -1,5 +1,5 @@
 use fleet_api::TaskFields;
-use fleet_api::verbs::task_assign::{Answer, Request, Start};
+use fleet_api::verbs::task_assign::{Answer, Request, StartRule};
 use fleet_api::views::TaskView;
 use fleet_core::task::{AgentName, Task, TaskEdit, TaskMove, TaskState};
 
@@ -29,7 +29,8 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     };
     changed.extend(event.map(|_| "state"));
     let changed = changed.into_iter().map(ToOwned::to_owned).collect();
-    let agent_is_here = runner::can_start(engine, task.agent().map(AgentName::as_str))?;
+    let agent = task.agent().map_or(engine.config()?.agent(), AgentName::as_str);
+    let agent_is_here = runner::can_start(engine, agent)?;
     Ok(Answer { task: TaskView::new(&task, now).described(&task), changed, agent_is_here })
 }
 
@@ -45,7 +46,7 @@ fn edit(engine: &Engine, request: &Request, before: &Task) -> Outcome<TaskEdit> 
     };
     let clear = if forgets { vec!["model".to_owned()] } else { Vec::new() };
     let edit = task_edit::edit(engine, &fields, &clear, &before.spec)?;
-    if edit == TaskEdit::default() && request.start == Start::Unchanged {
+    if edit == TaskEdit::default() && request.start == StartRule::Unchanged {
         return Err(Problem::new(Code::Usage, "nothing to assign was given")
             .hint("give an agent, a model, a priority, or whether it may start"));
     }
@@ -53,19 +54,19 @@ fn edit(engine: &Engine, request: &Request, before: &Task) -> Outcome<TaskEdit> 
 }
 
 /// What has to happen to the task; nothing if it stands there already.
-fn event(task: &Task, start: Start) -> Outcome<Option<TaskMove>> {
+fn event(task: &Task, start: StartRule) -> Outcome<Option<TaskMove>> {
     let state = task.state();
     Ok(match (start, state) {
-        (Start::Unchanged, _)
-        | (Start::Hold, TaskState::Held)
-        | (Start::Queue, TaskState::Queued | TaskState::Running) => None,
-        (Start::Hold, TaskState::Running) => return Err(at_work(task)),
-        (Start::Hold, _) => Some(TaskMove::Hold),
-        (Start::Queue, TaskState::Held) => Some(TaskMove::Release),
-        (Start::Queue, TaskState::Failed | TaskState::Cancelled | TaskState::Waiting) => {
+        (StartRule::Unchanged, _)
+        | (StartRule::Hold, TaskState::Held)
+        | (StartRule::Queue, TaskState::Queued | TaskState::Running) => None,
+        (StartRule::Hold, TaskState::Running) => return Err(at_work(task)),
+        (StartRule::Hold, _) => Some(TaskMove::Hold),
+        (StartRule::Queue, TaskState::Held) => Some(TaskMove::Release),
+        (StartRule::Queue, TaskState::Failed | TaskState::Cancelled | TaskState::Waiting) => {
             Some(TaskMove::Retry)
         }
-        (Start::Queue, TaskState::Done) => return Err(done(task)),
+        (StartRule::Queue, TaskState::Done) => return Err(done(task)),
     })
 }
 
@@ -100,12 +101,12 @@ fn done(task: &Task) -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scratch::Scratch;
+    use crate::scratch::ScratchEngine;
     use crate::verbs::{agents_status, task_add};
 
-    /// An engine with a home and a repository of its own, and a task in it.
+    /// An engine with its own home and repository, and a task in it.
     fn with_task(test: impl AsyncFnOnce(&Engine, String)) {
-        Scratch::run(async |engine| {
+        ScratchEngine::run(async |engine| {
             let request = fleet_api::verbs::task_add::Request {
                 title: "One".to_owned(),
                 fields: TaskFields {
@@ -130,7 +131,7 @@ mod tests {
             let other = Request {
                 agent: Some("demo".to_owned()),
                 priority: Some(5),
-                start: Start::Hold,
+                start: StartRule::Hold,
                 ..wish(&id)
             };
             let done = run(engine, other.clone()).await.unwrap();
@@ -143,7 +144,7 @@ mod tests {
             );
             let again = run(engine, other).await.unwrap();
             assert_eq!(again.changed, Vec::<String>::new(), "it stands there already");
-            let queued = run(engine, Request { start: Start::Queue, ..wish(&id) }).await.unwrap();
+            let queued = run(engine, Request { start: StartRule::Queue, ..wish(&id) }).await.unwrap();
             assert_eq!((queued.changed, queued.task.status.as_str()), (vec!["state".to_owned()], "ready"));
         });
     }
@@ -159,7 +160,7 @@ mod tests {
             let problem = run(engine, other.clone()).await.unwrap_err();
             assert_eq!(problem.code, Code::IllegalTransition);
             assert!(problem.hints[0].contains("queue"), "{problem:?}");
-            let done = run(engine, Request { start: Start::Queue, ..other }).await.unwrap();
+            let done = run(engine, Request { start: StartRule::Queue, ..other }).await.unwrap();
             assert_eq!((done.task.agent.as_deref(), done.task.status.as_str()), (Some("demo"), "ready"));
         });
     }
@@ -170,7 +171,7 @@ mod tests {
             assert_eq!(run(engine, wish(&id)).await.unwrap_err().code, Code::Usage);
             let nobody = Request { agent: Some("No Body".to_owned()), ..wish(&id) };
             assert_eq!(run(engine, nobody).await.unwrap_err().code, Code::InvalidValue);
-            let wrong = Request { priority: Some(9), start: Start::Hold, ..wish(&id) };
+            let wrong = Request { priority: Some(9), start: StartRule::Hold, ..wish(&id) };
             assert_eq!(run(engine, wrong).await.unwrap_err().code, Code::InvalidValue);
             let shown = engine.call(ops::GetTask { id: engine.task_id(&id).await.unwrap() }).await.unwrap();
             assert_eq!(shown.task.state(), TaskState::Queued, "nothing was done");
@@ -182,13 +183,13 @@ mod tests {
     fn assert_work_is_not_disturbed(mut task: Task) {
         task.state.apply(TaskMove::Start).unwrap();
         let agent = TaskEdit { agent: Some(Some("demo".parse().unwrap())), ..TaskEdit::default() };
-        for problem in [event(&task, Start::Hold).unwrap_err(), check(&task, &agent, None).unwrap_err()] {
+        for problem in [event(&task, StartRule::Hold).unwrap_err(), check(&task, &agent, None).unwrap_err()] {
             assert_eq!(problem.code, Code::IllegalTransition);
             assert!(problem.hints.iter().any(|hint| hint.contains("task cancel")), "{problem:?}");
         }
         let urgent = TaskEdit { priority: Some(5.try_into().unwrap()), ..TaskEdit::default() };
         assert!(check(&task, &urgent, None).is_ok(), "how urgent it is may change");
-        assert_eq!(event(&task, Start::Queue), Ok(None));
+        assert_eq!(event(&task, StartRule::Queue), Ok(None));
     }
 
     #[test]

@@ -4,8 +4,8 @@ use fleet_core::task::{Remark, TaskState};
 
 use super::prelude::*;
 use super::task_add::parsed;
-use crate::cancellation::{self, CancelRequest, Fate, Until};
-use crate::engine::Among;
+use crate::cancellation::{self, CancelRequest, StopUntil, StoppedTask};
+use crate::engine::SelectionScope;
 
 const CANCELLABLE: [TaskState; 5] =
     [TaskState::Running, TaskState::Waiting, TaskState::Queued, TaskState::Held, TaskState::Failed];
@@ -13,10 +13,11 @@ const CANCELLABLE: [TaskState; 5] =
 /// Cancels them. A task that runs is stopped by its keeper: what its agent has done is kept.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let remark: Option<Remark> = request.remark.as_deref().map(parsed).transpose()?;
-    let ids = engine.all_selected(&request.ids, &Among::of(&CANCELLABLE, "unfinished")).await?;
-    let cancel = CancelRequest { remark, otherwise: "it was cancelled", patience: None, until: Until::Tidy };
+    let ids = engine.all_selected(&request.ids, &SelectionScope::of(&CANCELLABLE, "unfinished")).await?;
+    let cancel =
+        CancelRequest { remark, otherwise: "it was cancelled", patience: None, until: StopUntil::Tidy };
     for cancelled in cancellation::cancel_all(engine, &ids, &cancel).await? {
-        if let Fate::GoesOn(why) = cancelled.fate {
+        if let StoppedTask::GoesOn(why) = cancelled.fate {
             let problem = Problem::new(
                 Code::KillIncomplete,
                 format!("task {} is still running: {why}", cancelled.task),

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
-use fleet_api::verbs::task_clean::{Answer, Branch, Folders, Request};
-use fleet_core::tidy::Reach;
+use fleet_api::verbs::task_clean::{Answer, BranchRule, FolderRule, Request};
+use fleet_core::tidy::CleanReach;
 
 use super::clean;
 use super::prelude::*;
@@ -33,15 +33,15 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
         errors: Vec::new(),
     };
     branch(engine, (id, request.branch), &mut answer).await?;
-    if request.folders == Folders::Remove {
+    if request.folders == FolderRule::Remove {
         folders(home, runs, &mut answer).await?;
     }
     sweep::start(engine)?;
     Ok(answer)
 }
 
-async fn branch(engine: &Engine, (task, wish): (TaskId, Branch), answer: &mut Answer) -> Outcome<()> {
-    let reach = if wish == Branch::Discard { Reach::All } else { Reach::Landed };
+async fn branch(engine: &Engine, (task, wish): (TaskId, BranchRule), answer: &mut Answer) -> Outcome<()> {
+    let reach = if wish == BranchRule::Discard { CleanReach::All } else { CleanReach::Landed };
     let plan = clean::plan_of(engine, task, reach).await?;
     for kept in plan.keep.into_iter().filter(|kept| kept.branch.is_some()) {
         answer.remarks.push(format!("the branch stays: {}", kept.why));
@@ -49,7 +49,7 @@ async fn branch(engine: &Engine, (task, wish): (TaskId, Branch), answer: &mut An
     }
     for item in plan.remove.into_iter().filter(|item| item.shown.branch.is_some()) {
         let name = item.shown.branch.clone();
-        if wish == Branch::Keep {
+        if wish == BranchRule::Keep {
             answer.branch_kept = name;
             continue;
         }

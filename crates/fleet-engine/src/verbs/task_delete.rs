@@ -4,7 +4,7 @@ use fleet_core::task::TaskState;
 
 use super::prelude::*;
 use super::task_cancel::views;
-use crate::engine::Among;
+use crate::engine::SelectionScope;
 
 const DELETABLE: [TaskState; 6] = [
     TaskState::Queued,
@@ -16,7 +16,7 @@ const DELETABLE: [TaskState; 6] = [
 ];
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
-    let ids = engine.all_selected(&request.ids, &Among::of(&DELETABLE, "deletable")).await?;
+    let ids = engine.all_selected(&request.ids, &SelectionScope::of(&DELETABLE, "deletable")).await?;
     if request.dry_run {
         return Ok(Answer { deleted: views(engine, ids).await? });
     }

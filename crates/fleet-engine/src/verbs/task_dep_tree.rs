@@ -1,4 +1,4 @@
-use fleet_api::verbs::task_dep_tree::{Answer, Node, Request};
+use fleet_api::verbs::task_dep_tree::{Answer, Request, TreeNode};
 
 use super::prelude::*;
 
@@ -7,7 +7,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let limit = ops::DependencyTree::EVERYTHING;
     let graph = engine.call(ops::DependencyTree { roots: vec![root], with_done: true, limit }).await?;
     let after = |id: TaskId| graph.edges.iter().filter(|edge| edge.task == id).map(|edge| edge.on).collect();
-    let nodes = graph.nodes.iter().map(|(id, node)| Node {
+    let nodes = graph.nodes.iter().map(|(id, node)| TreeNode {
         id: *id,
         state: node.state,
         title: node.title.clone(),

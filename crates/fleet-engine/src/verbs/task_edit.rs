@@ -6,9 +6,9 @@ use fleet_core::policy::RetryPolicy;
 use fleet_core::scope::FileScope;
 use fleet_core::task::{AgentName, Complexity, Label, Labels, ModelName, Priority, TaskEdit, TaskSpec};
 
-use super::lineage;
 use super::prelude::*;
 use super::task_add::{labels, parsed};
+use super::{create, lineage};
 use crate::agents;
 
 /// The fields that can be emptied.
@@ -31,17 +31,19 @@ const CLEARABLE: &[&str] = &[
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let id = engine.task_id(&request.id).await?;
     check_bounds(engine, id, &request)?;
-    let before = engine.call(ops::GetTask { id }).await?.task.spec;
+    let detail = engine.call(ops::GetTask { id }).await?;
+    let before = &detail.task.spec;
     let edit = TaskEdit {
         title: request.title.as_deref().map(parsed).transpose()?,
-        labels: new_labels(&request, &before)?,
-        ..edit(engine, &request.fields, &request.clear, &before)?
+        labels: new_labels(&request, before)?,
+        ..edit(engine, &request.fields, &request.clear, before)?
     };
     if edit == TaskEdit::default() {
         return Err(Problem::new(Code::Usage, "nothing to change was given")
             .hint("`fleet task edit --help` lists what can be changed"));
     }
-    check_model(engine, &edit, &before)?;
+    check_model(engine, &edit, before)?;
+    check_branch(engine, &edit, &detail).await?;
     let (task, changed) = engine.call(ops::EditTask { id, edit, now: engine.now() }).await?;
     let changed = changed.into_iter().map(ToOwned::to_owned).collect();
     Ok(Answer { task: TaskView::new(&task, engine.now()).described(&task), changed })
@@ -130,6 +132,17 @@ pub(super) fn check_model(engine: &Engine, edit: &TaskEdit, before: &TaskSpec) -
         None => problem.hint("choose one with `--model`, or remove the old one with `--clear model`"),
         Some(_) => problem,
     })
+}
+
+/// A branch that exists is refused, unless this task made it. In another repository, git is asked when the task starts.
+async fn check_branch(engine: &Engine, edit: &TaskEdit, before: &ops::TaskDetail) -> Outcome<()> {
+    let Some(Some(branch)) = &edit.branch else { return Ok(()) };
+    let is_its_own = before.runs.iter().any(|run| run.branch.as_deref() == Some(branch.as_str()));
+    let here = engine.known_project().await.ok().flatten().map(|project| project.id);
+    if is_its_own || here != Some(before.task.project) {
+        return Ok(());
+    }
+    create::check_branches(engine, std::iter::once(branch)).await
 }
 
 fn new_labels(request: &Request, before: &TaskSpec) -> Outcome<Option<Labels>> {

@@ -6,7 +6,7 @@ use super::prelude::*;
 
 /// A task in an import or export file: one line of JSON.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Line {
+pub(super) struct TaskLine {
     /// The id of an exported task, kept when it is imported elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) id: Option<TaskId>,
@@ -39,8 +39,8 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     Ok(Answer { lines: lines.collect::<Result<_, _>>().map_err(unwritable)?, next })
 }
 
-fn line(task: Task, after: &[TaskId]) -> Line {
-    Line {
+fn line(task: Task, after: &[TaskId]) -> TaskLine {
+    TaskLine {
         id: Some(task.id),
         key: None,
         state: task.state(),

@@ -5,11 +5,11 @@ use fleet_core::task::{Remark, TaskMove, TaskState};
 
 use super::prelude::*;
 use super::task_add::parsed;
-use crate::engine::Among;
+use crate::engine::SelectionScope;
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let remark = request.remark.as_deref().map(parsed).transpose()?;
-    let ids = engine.all_selected(&request.ids, &Among::of(&[TaskState::Queued], "queued")).await?;
+    let ids = engine.all_selected(&request.ids, &SelectionScope::of(&[TaskState::Queued], "queued")).await?;
     step(engine, ids, (TaskMove::Hold, remark)).await
 }
 

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::lineage;
 use super::prelude::*;
 use super::task_add::settle;
-use super::task_export::Line;
+use super::task_export::TaskLine;
 use crate::caller::author;
 use crate::config::nearest;
 use crate::{agents, allowed};
@@ -25,7 +25,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     if is_agent {
         refuse_flood(&request.text)?;
     }
-    let defaults = Defaults {
+    let defaults = ImportDefaults {
         priority: config.tasks().priority,
         retries: config.tasks().retries,
         now: engine.time().await?,
@@ -80,11 +80,11 @@ fn wrong(number: usize, why: impl std::fmt::Display) -> Problem {
 }
 
 /// A task that is over keeps what it was done with.
-fn is_over(line: &Line) -> bool {
+fn is_over(line: &TaskLine) -> bool {
     matches!(line.state, TaskState::Done | TaskState::Cancelled)
 }
 
-fn check_models(engine: &Engine, lines: &[(usize, Line)]) -> Outcome<()> {
+fn check_models(engine: &Engine, lines: &[(usize, TaskLine)]) -> Outcome<()> {
     for (number, line) in lines.iter().filter(|(_, line)| !is_over(line)) {
         let (agent, model) = (&line.spec.agent, &line.spec.model);
         let checked = agents::check(
@@ -97,14 +97,14 @@ fn check_models(engine: &Engine, lines: &[(usize, Line)]) -> Outcome<()> {
     Ok(())
 }
 
-struct Defaults {
+struct ImportDefaults {
     priority: u8,
     retries: u32,
     now: Millis,
 }
 
 /// The lines with their numbers in the file.
-fn parse(text: &str, defaults: &Defaults) -> Outcome<Vec<(usize, Line)>> {
+fn parse(text: &str, defaults: &ImportDefaults) -> Outcome<Vec<(usize, TaskLine)>> {
     let mut lines = Vec::new();
     for (number, text) in text.lines().enumerate().map(|(at, text)| (at + 1, text.trim())) {
         if !text.is_empty() {
@@ -118,7 +118,7 @@ fn parse(text: &str, defaults: &Defaults) -> Outcome<Vec<(usize, Line)>> {
 }
 
 /// Taken apart by hand: a flattened struct would swallow misspelt fields.
-fn parse_line(text: &str, defaults: &Defaults) -> Result<Line, String> {
+fn parse_line(text: &str, defaults: &ImportDefaults) -> Result<TaskLine, String> {
     if !text.starts_with('{') {
         return Err("it is not a JSON object, such as {\"title\": \"Fix the login\"}".to_owned());
     }
@@ -141,7 +141,7 @@ fn parse_line(text: &str, defaults: &Defaults) -> Result<Line, String> {
     spec.check().map_err(|error| error.to_string())?;
     // What ran elsewhere does not run here.
     let state = state.filter(|state| *state != TaskState::Running).unwrap_or(TaskState::Queued);
-    Ok(Line { id, key, state, after, not_before: spec.not_before.map(Moment), spec })
+    Ok(TaskLine { id, key, state, after, not_before: spec.not_before.map(Moment), spec })
 }
 
 fn take<T: DeserializeOwned>(object: &mut Map<String, Value>, name: &str) -> Result<Option<T>, String> {
@@ -173,7 +173,7 @@ fn json_error(error: &serde_json::Error) -> String {
     escaped(message).into_owned()
 }
 
-fn id_for(engine: &Engine, line: &Line, new_ids: bool) -> Outcome<TaskId> {
+fn id_for(engine: &Engine, line: &TaskLine, new_ids: bool) -> Outcome<TaskId> {
     match line.id {
         Some(id) if !new_ids => Ok(id),
         _ => engine.new_id(),
@@ -181,7 +181,7 @@ fn id_for(engine: &Engine, line: &Line, new_ids: bool) -> Outcome<TaskId> {
 }
 
 /// The ids that lines give themselves: by key and by id.
-fn names(lines: &[(usize, Line)], ids: &[TaskId]) -> Outcome<BTreeMap<String, TaskId>> {
+fn names(lines: &[(usize, TaskLine)], ids: &[TaskId]) -> Outcome<BTreeMap<String, TaskId>> {
     let mut names = BTreeMap::new();
     for ((number, line), id) in lines.iter().zip(ids) {
         for name in line.key.iter().cloned().chain(line.id.map(|id| id.to_string())) {
@@ -224,7 +224,7 @@ async fn existing(engine: &Engine, name: &str) -> Outcome<TaskId> {
     engine.call(ops::AnyExisting { ids: vec![id] }).await?.ok_or_else(unknown)
 }
 
-fn refuse_cycles(lines: &[(usize, Line)], ids: &[TaskId], after: &[Vec<TaskId>]) -> Outcome<()> {
+fn refuse_cycles(lines: &[(usize, TaskLine)], ids: &[TaskId], after: &[Vec<TaskId>]) -> Outcome<()> {
     let edges =
         ids.iter().zip(after).flat_map(|(task, after)| after.iter().map(|on| Edge { task: *task, on: *on }));
     let Some(cycle) = deps::any_cycle(&edges.collect::<Vec<_>>()) else { return Ok(()) };
@@ -235,7 +235,7 @@ fn refuse_cycles(lines: &[(usize, Line)], ids: &[TaskId], after: &[Vec<TaskId>])
     Err(problem.hint("nothing was imported"))
 }
 
-fn new_task(line: Line, id: TaskId, after: Vec<TaskId>, project: ProjectId) -> NewTask {
+fn new_task(line: TaskLine, id: TaskId, after: Vec<TaskId>, project: ProjectId) -> NewTask {
     NewTask { id, project, spec: line.spec, after, state: line.state }
 }
 
@@ -244,7 +244,10 @@ mod tests {
     use super::*;
 
     fn why(text: &str) -> String {
-        parse(text, &Defaults { priority: 3, retries: 2, now: Millis(0) }).map(drop).unwrap_err().message
+        parse(text, &ImportDefaults { priority: 3, retries: 2, now: Millis(0) })
+            .map(drop)
+            .unwrap_err()
+            .message
     }
 
     #[test]

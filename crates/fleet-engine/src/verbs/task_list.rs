@@ -73,7 +73,7 @@ fn missing(engine: &Engine, tasks: &[TaskView]) -> Outcome<BTreeMap<TaskId, Stri
         let agent = task.handed_to.as_deref().or(task.agent.as_deref()).unwrap_or(usual);
         let can_start = match known.get(agent) {
             Some(can_start) => *can_start,
-            None => *known.entry(agent).or_insert(runner::can_start(engine, Some(agent))?),
+            None => *known.entry(agent).or_insert(runner::can_start(engine, agent)?),
         };
         if !can_start {
             missing.insert(task.id, agent.to_owned());

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fleet_api::verbs::task_order::{Answer, Request, Step, Suggestion};
+use fleet_api::verbs::task_order::{Answer, OrderedTask, Request, Suggestion};
 use fleet_api::views::ObstacleView;
 use fleet_core::deps::{self, Edge};
 use fleet_core::plan::{self, Hint, OpenTask, Plan};
@@ -11,7 +11,7 @@ use fleet_core::task::{Task, TaskState};
 use fleet_store::ops::StatusFilter;
 
 use super::prelude::*;
-use super::texts::{self, Which};
+use super::texts::{self, TextFilter};
 
 /// At most this many dependencies are read: the graph of all considered tasks, unless each waits for dozens.
 const MAX_EDGES: i64 = 20_000;
@@ -22,7 +22,9 @@ const NAMED: usize = 5;
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let wanted = engine.task_ids(&request.tasks).await?;
-    let found = texts::read(engine, &Which { statuses: StatusFilter::open().0, ..Which::default() }).await?;
+    let found =
+        texts::read(engine, &TextFilter { statuses: StatusFilter::open().0, ..TextFilter::default() })
+            .await?;
     let mut tasks = found.tasks;
     let more = found.more || tasks.len() > MAX_TASKS;
     tasks.truncate(MAX_TASKS);
@@ -58,13 +60,14 @@ impl OpenTasks {
         let items: Vec<OpenTask> = self.tasks.iter().map(item).collect();
         let plan = plan::plan(&items, &self.edges);
         let by_id: BTreeMap<TaskId, &Task> = self.tasks.iter().map(|task| (task.id, task)).collect();
-        let order: Vec<Step> =
+        let order: Vec<OrderedTask> =
             plan.steps.iter().filter_map(|step| Some(self.step(step, by_id.get(&step.id)?))).collect();
         let mut by_status: BTreeMap<String, usize> = BTreeMap::new();
         for step in &order {
             *by_status.entry(step.status.clone()).or_default() += 1;
         }
-        let is_stuck = |step: &&Step| step.obstacle.as_ref().is_some_and(|obstacle| obstacle.needs_a_person);
+        let is_stuck =
+            |step: &&OrderedTask| step.obstacle.as_ref().is_some_and(|obstacle| obstacle.needs_a_person);
         Answer {
             stuck: order.iter().filter(is_stuck).map(|step| step.id).collect(),
             critical_size: plan.steps.iter().map(|step| step.ends_at).max().unwrap_or(0),
@@ -77,11 +80,11 @@ impl OpenTasks {
         }
     }
 
-    fn step(&self, step: &plan::PlannedTask, task: &Task) -> Step {
+    fn step(&self, step: &plan::PlannedTask, task: &Task) -> OrderedTask {
         let is_open = |on: &TaskId| self.states.get(on).is_some_and(|state| *state != TaskState::Done);
         let on = self.edges.iter().filter(|edge| edge.task == task.id).map(|edge| edge.on);
         let obstacle = deps::obstacle(&self.edges, &self.states, task.id).filter(|_| task.open_deps > 0);
-        Step {
+        OrderedTask {
             id: task.id,
             title: task.spec.title.to_string(),
             status: task.status(self.now).as_str().to_owned(),

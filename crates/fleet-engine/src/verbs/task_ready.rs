@@ -10,6 +10,6 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<TaskList> 
     let Request { labels, all_projects, .. } = request;
     let which = task_list::Request { labels, all_projects, ..task_list::Request::default() };
     let Some(filter) = filter(engine, &which).await? else { return Ok(nothing()) };
-    let page = engine.call(ops::Ready { filter, limit, now: engine.time().await? }).await?;
+    let page = engine.call(ops::ListReady { filter, limit, now: engine.time().await? }).await?;
     list(engine, &page).await
 }

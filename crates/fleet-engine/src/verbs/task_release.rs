@@ -4,9 +4,9 @@ use fleet_core::task::{TaskMove, TaskState};
 
 use super::prelude::*;
 use super::task_hold::step;
-use crate::engine::Among;
+use crate::engine::SelectionScope;
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
-    let ids = engine.all_selected(&request.ids, &Among::of(&[TaskState::Held], "held")).await?;
+    let ids = engine.all_selected(&request.ids, &SelectionScope::of(&[TaskState::Held], "held")).await?;
     step(engine, ids, (TaskMove::Release, None)).await
 }

@@ -7,11 +7,11 @@ use fleet_core::task::Task;
 use fleet_store::ops::StatusFilter;
 
 use super::prelude::*;
-use super::texts::{self, Which};
+use super::texts::{self, TextFilter};
 use super::{lineage, task_list};
 
 /// The rank of a task in the answer: by score in thousandths, then in queue order.
-type Place = (Reverse<u64>, Reverse<i64>, TaskId);
+type Rank = (Reverse<u64>, Reverse<i64>, TaskId);
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     lineage::check_all_projects(engine, request.all_projects)?;
@@ -21,7 +21,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     };
     let after = request.cursor.as_deref().map(parse_cursor).transpose()?;
     let limit = request.limit.map_or(engine.config()?.tasks().list_limit, |limit| limit) as usize;
-    let which = Which { statuses, labels: request.labels, all_projects: request.all_projects };
+    let which = TextFilter { statuses, labels: request.labels, all_projects: request.all_projects };
     let found = texts::read(engine, &which).await?;
     let (looked_at, more, now) = (found.tasks.len(), found.more, engine.now());
     // Thousands of long texts take time, in which a server must answer other callers.
@@ -35,7 +35,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     Ok(Answer { tasks, next_cursor, looked_at, more })
 }
 
-fn hits(query: &str, tasks: &[Task], now: Millis) -> Vec<(Place, Hit)> {
+fn hits(query: &str, tasks: &[Task], now: Millis) -> Vec<(Rank, Hit)> {
     if query.trim().is_empty() {
         return tasks.iter().map(|task| (place(task, 0.0), hit(task, None, now))).collect();
     }
@@ -57,19 +57,19 @@ fn hit(task: &Task, score: Option<f64>, now: Millis) -> Hit {
     Hit { task: TaskView::new(task, now), score, matched: Vec::new() }
 }
 
-fn place(task: &Task, score: f64) -> Place {
+fn place(task: &Task, score: f64) -> Rank {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a score is between 0 and 1")]
     let thousandths = (score * 1_000.0).round() as u64;
     (Reverse(thousandths), Reverse(task.spec.priority.get()), task.id)
 }
 
-fn to_cursor((score, priority, id): Place) -> String {
+fn to_cursor((score, priority, id): Rank) -> String {
     format!("{}.{}.{id}", score.0, priority.0)
 }
 
-fn parse_cursor(text: &str) -> Outcome<Place> {
+fn parse_cursor(text: &str) -> Outcome<Rank> {
     let mut parts = text.splitn(3, '.');
-    let mut place = || -> Option<Place> {
+    let mut place = || -> Option<Rank> {
         let (score, priority) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
         Some((Reverse(score), Reverse(priority), parts.next()?.parse().ok()?))
     };

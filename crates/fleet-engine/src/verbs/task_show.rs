@@ -3,8 +3,8 @@ use fleet_api::views::{EventView, MessageView, RunView, TaskView};
 use fleet_core::deps;
 use fleet_core::task::TaskState;
 
-use super::lineage;
 use super::prelude::*;
+use super::{lineage, question};
 use crate::keeper::prior_tasks::start_branches;
 
 /// As many as may wait, and some that were delivered.
@@ -32,6 +32,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
         list.iter().map(|(id, state)| Neighbour { id: *id, state: *state }).collect()
     };
     Ok(Answer {
+        asked: question::asked_by(engine, &detail.runs).await?,
         task: task.behind(obstacle.as_ref()),
         project_name: project.map(|project| project.name).unwrap_or_default(),
         workflow_name: detail.part.as_ref().map(|part| part.workflow_name.clone()),

@@ -1,13 +1,13 @@
 use std::cmp::Reverse;
 
-use fleet_api::verbs::task_similar::{Answer, Of, Request, Similar};
+use fleet_api::verbs::task_similar::{Answer, Request, Similar, SimilarTo};
 use fleet_core::similar::{Corpus, Text};
 use fleet_core::task::Task;
 use fleet_store::ops::StatusFilter;
 
 use super::lineage;
 use super::prelude::*;
-use super::texts::{self, Which};
+use super::texts::{self, TextFilter};
 use fleet_api::views::TaskView;
 
 /// From here on two tasks are about the same things.
@@ -19,28 +19,31 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     lineage::check_all_projects(engine, request.all_projects)?;
     let threshold = texts::threshold(request.threshold, SIMILAR_AT)?;
     let (itself, text) = match &request.of {
-        Of::Task(typed) => {
+        SimilarTo::Task(typed) => {
             let id = engine.task_id(typed).await?;
             let task = engine.call(ops::GetTask { id }).await?.task;
             (Some(id), texts::text(&task))
         }
-        Of::Text(text) => (None, Text::typed(text)),
+        SimilarTo::Text(text) => (None, Text::typed(text)),
     };
     if text.is_empty() {
         return Err(Problem::field("text", "it has no word to compare").hint("write what the task is about"));
     }
-    let which =
-        Which { statuses: StatusFilter::all().0, all_projects: request.all_projects, ..Which::default() };
+    let which = TextFilter {
+        statuses: StatusFilter::all().0,
+        all_projects: request.all_projects,
+        ..TextFilter::default()
+    };
     let found = texts::read(engine, &which).await?;
     let (looked_at, more) = (found.tasks.len(), found.more);
     let limit = request.limit.unwrap_or(SHOWN) as usize;
-    let comparison = Comparison { text, itself, threshold, limit, now: engine.now() };
+    let comparison = SimilarQuery { text, itself, threshold, limit, now: engine.now() };
     // Thousands of texts may be long: a server has others to answer meanwhile.
     let similar = blocking(move || comparison.among(&found.tasks)).await?;
     Ok(Answer { similar, looked_at, more })
 }
 
-struct Comparison {
+struct SimilarQuery {
     text: Text,
     /// The task that the text is of.
     itself: Option<TaskId>,
@@ -49,7 +52,7 @@ struct Comparison {
     now: Millis,
 }
 
-impl Comparison {
+impl SimilarQuery {
     fn among(&self, tasks: &[Task]) -> Vec<Similar> {
         let others: Vec<Text> = tasks.iter().map(texts::text).collect();
         let corpus = Corpus::new(&others);

@@ -11,14 +11,14 @@ use super::task_add::parsed;
 pub(super) const MAX_TASKS: i64 = 2_000;
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct Which {
+pub(super) struct TextFilter {
     pub(super) statuses: Vec<Status>,
     pub(super) labels: Vec<String>,
     pub(super) all_projects: bool,
 }
 
 /// The tasks, newest first; none where the project has never had one.
-pub(super) async fn read(engine: &Engine, which: &Which) -> Outcome<TaskTextPage> {
+pub(super) async fn read(engine: &Engine, which: &TextFilter) -> Outcome<TaskTextPage> {
     let mut labels = which.labels.iter().map(|text| parsed::<Label>(text)).collect::<Outcome<Vec<_>>>()?;
     labels.sort();
     labels.dedup();

@@ -5,7 +5,7 @@ use fleet_host::git::{self, Checkout, Repository};
 
 use super::prelude::*;
 use super::workflow_run;
-use crate::trust::{ProjectFile, ProjectWishes, TEMPLATES, Trust, below};
+use crate::trust::{ConsentStore, ProjectFile, ProjectWishes, TEMPLATES, below};
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     judged(engine, &wishes(engine, request.workflow.as_deref())?)
@@ -26,7 +26,7 @@ pub(super) fn wishes(engine: &Engine, workflow: Option<&str>) -> Outcome<Project
 
 /// Whether the user approved them.
 pub(super) fn judged(engine: &Engine, asked: &ProjectWishes) -> Outcome<Answer> {
-    let untrusted = Trust::new(engine.home().root()).uncovered(asked)?.keys_and_paths();
+    let untrusted = ConsentStore::new(engine.home().root()).uncovered(asked)?.keys_and_paths();
     Ok(Answer { asked: asked.view(), trusted: untrusted.is_empty(), untrusted })
 }
 

@@ -5,20 +5,20 @@ use fleet_api::verbs::undo::{Answer, Request};
 use fleet_core::id::{IdPrefix, IdSuffix};
 use fleet_core::refname::check_branch_name;
 use fleet_core::text::escaped;
-use fleet_host::git::{self, GitError, Landing, Oid, StoredSnapshot};
+use fleet_host::git::{self, GitError, LandingTarget, Oid, StoredSnapshot};
 
 use super::elsewhere;
 use super::prelude::*;
 use super::project_git::ProjectGit;
 
 /// The runs that the user means, newest first, and where their repository is.
-pub(super) struct Meant {
+pub(super) struct SelectedRuns {
     pub(super) git: ProjectGit,
-    pub(super) runs: Vec<Known>,
+    pub(super) runs: Vec<KnownRun>,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Known {
+pub(super) struct KnownRun {
     pub(super) run: String,
     pub(super) task: Option<TaskId>,
     pub(super) title: Option<String>,
@@ -40,7 +40,7 @@ pub(super) fn is_on(project: &ProjectGit, branch: &str, snapshot: &StoredSnapsho
         return Ok(true);
     }
     let tree = snapshot.tree.clone();
-    let landing = Landing { name: branch.to_owned(), commit: tip, tree };
+    let landing = LandingTarget { name: branch.to_owned(), commit: tip, tree };
     Ok(git::not_landed(repo, &BTreeSet::from([commit]), &[landing])?.is_empty())
 }
 
@@ -55,7 +55,7 @@ fn content(repo: &Path, snapshot: &StoredSnapshot) -> Result<Oid, GitError> {
 
 /// Makes a branch from a snapshot. Never moves one that is there.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
-    let Meant { git: project, runs } = meant(engine, &request.id).await?;
+    let SelectedRuns { git: project, runs } = meant(engine, &request.id).await?;
     let all = project.snapshots().await?;
     // An attempt that failed early has none; then the one before it is meant.
     let found = runs.iter().find_map(|run| {
@@ -74,7 +74,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     })
 }
 
-fn none(request: &Request, runs: &[Known]) -> Problem {
+fn none(request: &Request, runs: &[KnownRun]) -> Problem {
     let what = match (runs.first(), request.snapshot) {
         (Some(run), Some(number)) => format!("run {} has no snapshot {number}", run.run),
         (Some(run), None) => format!("run {} has no snapshot", run.run),
@@ -85,7 +85,7 @@ fn none(request: &Request, runs: &[Known]) -> Problem {
 
 fn restore(
     project: &ProjectGit,
-    run: &Known,
+    run: &KnownRun,
     snapshot: &StoredSnapshot,
     wish: Option<String>,
 ) -> Result<Answer, GitError> {
@@ -129,7 +129,7 @@ fn names(own: &str) -> impl Iterator<Item = String> {
 }
 
 /// The runs that the user means: one by its id, all of a task or a branch, or one that only the snapshots know.
-pub(super) async fn meant(engine: &Engine, id: &str) -> Outcome<Meant> {
+pub(super) async fn meant(engine: &Engine, id: &str) -> Outcome<SelectedRuns> {
     let run = match engine.run_id(id).await {
         Ok(run) => run,
         Err(problem) if problem.code == Code::RunNotFound => return unknown(engine, id).await,
@@ -145,18 +145,18 @@ pub(super) async fn meant(engine: &Engine, id: &str) -> Outcome<Meant> {
     let all = engine.call(ops::ListRuns::of_task(detail.run.task)).await?;
     // Attempts that were made elsewhere left nothing here.
     let is_meant = |row: &ops::ListedRun| row.run.place == detail.run.place && (!is_one || row.run.id == run);
-    let runs = all.into_iter().filter(is_meant).map(|row| Known {
+    let runs = all.into_iter().filter(is_meant).map(|row| KnownRun {
         run: row.run.id.to_string(),
         task: Some(row.run.task),
         title: row.title.map(|title| title.to_string()),
         branch: row.run.branch,
         base: row.run.base.as_deref().and_then(|base| Oid::parse(base).ok()),
     });
-    Ok(Meant { git, runs: runs.collect() })
+    Ok(SelectedRuns { git, runs: runs.collect() })
 }
 
 /// A run that the store does not know, because that is another one now: its snapshots are in the repository.
-async fn unknown(engine: &Engine, id: &str) -> Outcome<Meant> {
+async fn unknown(engine: &Engine, id: &str) -> Outcome<SelectedRuns> {
     let Ok(common_dir) = engine.common_dir() else { return Err(not_found(engine, id).await) };
     let git = ProjectGit::open(engine, &common_dir).await?;
     let typed = id.to_ascii_lowercase();
@@ -165,7 +165,7 @@ async fn unknown(engine: &Engine, id: &str) -> Outcome<Meant> {
     let runs: BTreeSet<String> = all.into_iter().filter(fits).map(|snapshot| snapshot.run).collect();
     match runs.into_iter().collect::<Vec<_>>().as_slice() {
         [] => Err(not_found(engine, id).await),
-        [run] => Ok(Meant { git, runs: vec![known_of(engine, run).await?] }),
+        [run] => Ok(SelectedRuns { git, runs: vec![known_of(engine, run).await?] }),
         several => {
             let matches = several.iter().take(5).cloned().collect();
             Err(problems::store(StoreError::Ambiguous { prefix: typed, matches }))
@@ -185,11 +185,11 @@ async fn not_found(engine: &Engine, id: &str) -> Problem {
     problem.hint("`fleet undo` lists the snapshots of this project")
 }
 
-pub(super) async fn known_of(engine: &Engine, run: &str) -> Outcome<Known> {
-    let nothing = Known { run: run.to_owned(), task: None, title: None, branch: None, base: None };
+pub(super) async fn known_of(engine: &Engine, run: &str) -> Outcome<KnownRun> {
+    let nothing = KnownRun { run: run.to_owned(), task: None, title: None, branch: None, base: None };
     let Ok(id) = run.parse::<RunId>() else { return Ok(nothing) };
     match engine.call(ops::GetRun { run: id }).await {
-        Ok(detail) => Ok(Known {
+        Ok(detail) => Ok(KnownRun {
             task: Some(detail.run.task),
             title: detail.task.map(|task| task.spec.title.to_string()),
             branch: detail.run.branch,

@@ -1,17 +1,17 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use fleet_api::verbs::undo_list::{Answer, Request, SnapshotView};
+use fleet_api::verbs::undo_list::{Answer, Request, UndoSnapshot};
 use fleet_host::git::{self, StoredSnapshot};
 
 use super::prelude::*;
 use super::project_git::ProjectGit;
-use super::undo::{Known, is_on, known_of, meant};
+use super::undo::{KnownRun, is_on, known_of, meant};
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let mut chosen: Vec<StoredSnapshot>;
     let project;
-    let mut known: BTreeMap<String, Known> = BTreeMap::new();
+    let mut known: BTreeMap<String, KnownRun> = BTreeMap::new();
     if let Some(id) = &request.id {
         let meant = meant(engine, id).await?;
         project = meant.git;
@@ -39,12 +39,12 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
 }
 
 /// What is asked of git here is for people to see: an answer that does not come is left out.
-fn view(project: &ProjectGit, snapshot: StoredSnapshot, known: &BTreeMap<String, Known>) -> SnapshotView {
+fn view(project: &ProjectGit, snapshot: StoredSnapshot, known: &BTreeMap<String, KnownRun>) -> UndoSnapshot {
     let run = known.get(&snapshot.run);
     let base = run.and_then(|run| run.base.clone()).or_else(|| snapshot.head.clone());
     let branch = run.and_then(|run| run.branch.clone());
     let on_branch = branch.as_ref().is_some_and(|branch| is_on(project, branch, &snapshot).unwrap_or(false));
-    SnapshotView {
+    UndoSnapshot {
         task: run.and_then(|run| run.task),
         title: run.and_then(|run| run.title.clone()),
         branch,

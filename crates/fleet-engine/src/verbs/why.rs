@@ -11,16 +11,15 @@ use fleet_core::run::Reason;
 use fleet_core::task::{Status, Task, TaskState};
 
 use super::prelude::*;
-use super::resume::meant;
 use super::{elsewhere, question, reasons};
 use crate::lost_keeper::LostKeeper;
 
-pub(super) struct Next {
+pub(super) struct NextStep {
     pub(super) text: String,
     pub(super) at: Option<Moment>,
 }
 
-impl Next {
+impl NextStep {
     fn now(text: impl Into<String>) -> Self {
         Self { text: text.into(), at: None }
     }
@@ -28,7 +27,7 @@ impl Next {
 
 /// Explains the task that the user means: by its id, or that of one of its runs, or its branch.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
-    let id = meant(engine, &request.id).await?;
+    let id = engine.task_id(&request.id).await?;
     let detail = engine.call(ops::GetTask { id }).await?;
     let (task, newest) = (&detail.task, detail.runs.last());
     let default = engine.config()?.agent();
@@ -77,11 +76,8 @@ fn what(task: &Task, newest: Option<&Run>, engine: &Engine) -> String {
             lost.map_or_else(|| format!("{} is working on it", run.agent), |lost| lost.to_string())
         }
         (Status::In(TaskState::Waiting), _) => "its agent asked a question".to_owned(),
-        (Status::In(TaskState::Held), _) => {
-            let remark = task.history.remark.as_deref();
-            remark.map_or_else(|| "held by a user".to_owned(), |why| format!("held by a user: {why}"))
-        }
-        (Status::In(TaskState::Cancelled), _) => "cancelled by a user".to_owned(),
+        (Status::In(TaskState::Held), _) => by_user("held", task),
+        (Status::In(TaskState::Cancelled), _) => by_user("cancelled", task),
         (_, Some(run)) => {
             let remark = || task.history.remark.clone();
             ended(run).or_else(remark).unwrap_or_else(|| "its last run ended".to_owned())
@@ -90,9 +86,14 @@ fn what(task: &Task, newest: Option<&Run>, engine: &Engine) -> String {
     }
 }
 
+fn by_user(what: &str, task: &Task) -> String {
+    let remark = task.history.remark.as_ref().map(|remark| format!(": {remark}"));
+    format!("{what} by a user{}", remark.unwrap_or_default())
+}
+
 /// Where a command has to be called that needs the files of a run, to be followed by it. Nothing if that is here.
 fn there(engine: &Engine, run: &Run) -> Outcome<String> {
-    let place = elsewhere::Here::of(engine)?.place_of(run);
+    let place = elsewhere::ThisPlace::of(engine)?.place_of(run);
     Ok(place.map(|place| format!("{place}, ")).unwrap_or_default())
 }
 
@@ -103,7 +104,7 @@ fn advice(engine: &Engine, task: &Task, newest: Option<&Run>, agent: &str) -> Ou
     let is_over = !matches!(task.state(), TaskState::Done | TaskState::Running);
     if let Some((run, reason)) = failed.filter(|_| is_over).and_then(|run| Some((run, run.reason?))) {
         advice.extend(reasons::more_use(run, task.spec.limits));
-        advice.extend(reasons::remedy(engine, reason, task.id, agent)?);
+        advice.extend(reasons::remedy(engine, reason, task, agent)?);
         let may_look = crate::agents::trust(engine.config()?, agent) == Trust::ReadOnly;
         if reason == Reason::NoChanges && may_look && !task.spec.read_only {
             advice.push(format!(
@@ -112,14 +113,13 @@ fn advice(engine: &Engine, task: &Task, newest: Option<&Run>, agent: &str) -> Ou
         }
     }
     if let Some(run) = failed {
-        advice.push(format!(
-            "{there}`fleet logs {}` shows what it did; `fleet show {}` shows everything about it",
-            run.id, run.id
-        ));
+        let logs = format!("`fleet logs {}` shows what it did; ", run.id);
+        let logs = if run.started_at.is_some() { logs.as_str() } else { "" };
+        advice.push(format!("{there}{logs}`fleet show {}` shows everything about it", run.id));
     }
     match task.state() {
         TaskState::Failed | TaskState::Cancelled => {
-            advice.push(format!("`fleet task retry {}` retries it", task.id));
+            advice.extend(reasons::retry(task.id, &advice));
         }
         TaskState::Held => advice.push(format!("`fleet task release {}` releases it", task.id)),
         TaskState::Running => {

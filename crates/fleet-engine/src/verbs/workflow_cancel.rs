@@ -5,12 +5,12 @@ use fleet_api::views::WorkflowView;
 use fleet_core::id::WorkflowId;
 use fleet_core::task::Remark;
 use fleet_core::workflow::PartState;
-use fleet_store::ops::{PartDetail, WorkflowDetail};
+use fleet_store::ops::{PartDetail, StoredWorkflow};
 
 use super::prelude::*;
 use super::task_add::parsed;
 use super::workflow_show::meant;
-use crate::cancellation::{self, CancelRequest, Fate, Until};
+use crate::cancellation::{self, CancelRequest, StopUntil, StoppedTask};
 
 /// The workflows that the user named, each once.
 pub(super) async fn ids(engine: &Engine, typed: &[String]) -> Outcome<Vec<WorkflowId>> {
@@ -48,11 +48,12 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
         remark,
         otherwise: "its workflow was cancelled",
         patience: (!request.wait).then_some(Duration::ZERO),
-        until: Until::Tidy,
+        until: StopUntil::Tidy,
     };
     let cancelled = cancellation::cancel(engine, &tasks, &cancel).await?;
-    let goes_on =
-        |task: TaskId| cancelled.iter().any(|one| one.task == task && matches!(one.fate, Fate::GoesOn(_)));
+    let goes_on = |task: TaskId| {
+        cancelled.iter().any(|one| one.task == task && matches!(one.fate, StoppedTask::GoesOn(_)))
+    };
     let mut workflows = Vec::with_capacity(ids.len());
     for (before, asked) in before.iter().zip(&asked) {
         let id = asked.workflow.id;
@@ -68,7 +69,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
 }
 
 /// The tasks that have runs. A stage that was done may be running again, because a follow-up message arrived.
-fn at_work(detail: &WorkflowDetail) -> impl Iterator<Item = TaskId> {
+fn at_work(detail: &StoredWorkflow) -> impl Iterator<Item = TaskId> {
     let tasks = detail.parts.iter().filter_map(|part| part.task.as_ref());
     tasks.filter(|task| !task.state().is_settled()).map(|task| task.id)
 }
@@ -77,7 +78,7 @@ fn at_work(detail: &WorkflowDetail) -> impl Iterator<Item = TaskId> {
 fn list<'a>(
     one: &'a mut Cancelled,
     part: &PartDetail,
-    (before, asked): (&WorkflowDetail, &WorkflowDetail),
+    (before, asked): (&StoredWorkflow, &StoredWorkflow),
     goes_on: bool,
 ) -> &'a mut Vec<String> {
     let was = before.parts.get(part.at).map(|part| part.part.state.get());

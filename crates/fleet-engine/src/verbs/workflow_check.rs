@@ -1,24 +1,24 @@
-use fleet_api::verbs::workflow_check::{Answer, Checked, Picture, Request, StagePicture};
+use fleet_api::verbs::workflow_check::{Answer, CheckedFile, Picture, Request, StagePicture};
 use fleet_core::workflow::{Copies, Spec};
 
 use super::prelude::*;
 use super::workflow_run;
-use crate::workflow_file::{self, Given, Loaded, Purpose, Source, Wanted, of_problem};
+use crate::workflow_file::{self, GivenValues, Loaded, SourceFile, SourcePurpose, SourceQuery, of_problem};
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
-    let given = Given {
+    let given = GivenValues {
         task: request.task,
         set: request.set,
         agent: request.agent,
-        purpose: if request.for_run { Purpose::Run } else { Purpose::Check },
+        purpose: if request.for_run { SourcePurpose::Run } else { SourcePurpose::Check },
     };
-    let one = |source| one(engine, &Wanted { source, from: request.from.as_deref() }, &given);
+    let one = |source| one(engine, &SourceQuery { source, from: request.from.as_deref() }, &given);
     Ok(Answer { workflows: request.workflows.iter().map(one).collect::<Outcome<_>>()? })
 }
 
-fn one(engine: &Engine, wanted: &Wanted<'_>, given: &Given) -> Outcome<Checked> {
+fn one(engine: &Engine, wanted: &SourceQuery<'_>, given: &GivenValues) -> Outcome<CheckedFile> {
     let named = wanted.name();
-    let wrong = |file, kind, diagnostics| Checked {
+    let wrong = |file, kind, diagnostics| CheckedFile {
         file,
         kind,
         ok: false,
@@ -36,13 +36,13 @@ fn one(engine: &Engine, wanted: &Wanted<'_>, given: &Given) -> Outcome<Checked> 
         Ok(loaded) => {
             let workflow = Some(picture(&loaded, engine.config()?.agent()));
             let needs_consent = is_unagreed(engine, &source, &loaded);
-            Checked { file, kind, ok: true, needs_consent, diagnostics: loaded.warnings, workflow }
+            CheckedFile { file, kind, ok: true, needs_consent, diagnostics: loaded.warnings, workflow }
         }
     })
 }
 
 /// Whether a run would still ask the user to agree to something. A check outside of a repository cannot know.
-fn is_unagreed(engine: &Engine, source: &Source, loaded: &Loaded) -> bool {
+fn is_unagreed(engine: &Engine, source: &SourceFile, loaded: &Loaded) -> bool {
     let asked = workflow_run::commands(engine, source, &loaded.spec);
     let asked = asked.ok().flatten().map(|asked| asked.on_lines(&loaded.lines));
     asked.is_some_and(|asked| !asked.is_trusted(engine.home().root()).unwrap_or_default())

@@ -1,10 +1,10 @@
 use fleet_api::verbs::workflow_clean::{Answer, Request};
 use fleet_api::views::WorkflowView;
 use fleet_core::id::WorkflowId;
-use fleet_core::tidy::Reach;
+use fleet_core::tidy::CleanReach;
 use fleet_core::workflow::{Workflow, WorkflowState};
 
-use super::clean::{self, Plan};
+use super::clean::{self, CleanPlan};
 use super::prelude::*;
 use super::{lineage, task_clean, workflow_cancel};
 
@@ -42,8 +42,8 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     Ok(answer)
 }
 
-async fn plans(engine: &Engine, request: &Request) -> Outcome<Vec<(WorkflowView, Plan)>> {
-    let reach = if request.discard { Reach::All } else { Reach::Landed };
+async fn plans(engine: &Engine, request: &Request) -> Outcome<Vec<(WorkflowView, CleanPlan)>> {
+    let reach = if request.discard { CleanReach::All } else { CleanReach::Landed };
     let mut plans = Vec::new();
     for id in ids(engine, request).await? {
         lineage::check_workflow(engine, id).await?;

@@ -1,15 +1,15 @@
 use fleet_api::verbs::workflow_init::{self, Answer, Request};
-use fleet_api::views::Format;
+use fleet_api::views::FileFormat;
 use fleet_core::text::escaped;
 
 use super::prelude::*;
 use crate::config::did_you_mean;
-use crate::workflow_file::{self, SHIPPED, Shipped};
+use crate::workflow_file::{self, SHIPPED, ShippedFile};
 
 /// The text of one of the shipped ones, and all of them by name.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let shipped = shipped(request.name.as_deref())?;
-    let format = request.format.unwrap_or(Format::Toml);
+    let format = request.format.unwrap_or(FileFormat::Toml);
     let folder = request.for_repository.then(|| workflow_file::folder(engine)).transpose()?;
     Ok(Answer {
         name: shipped.name.to_owned(),
@@ -20,11 +20,11 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     })
 }
 
-fn shown(shipped: &Shipped) -> workflow_init::Shipped {
-    workflow_init::Shipped { name: shipped.name.to_owned(), about: shipped.about.to_owned() }
+fn shown(shipped: &ShippedFile) -> workflow_init::ShippedWorkflow {
+    workflow_init::ShippedWorkflow { name: shipped.name.to_owned(), about: shipped.about.to_owned() }
 }
 
-fn shipped(name: Option<&str>) -> Outcome<&'static Shipped> {
+fn shipped(name: Option<&str>) -> Outcome<&'static ShippedFile> {
     let Some(name) = name else {
         return SHIPPED.first().ok_or_else(|| Problem::new(Code::Internal, "there are no workflows"));
     };

@@ -4,9 +4,9 @@ use fleet_api::verbs::workflow_result::{Answer, Request, StageResult, Winner};
 use fleet_api::views::{self, WorkflowView};
 use fleet_core::text::escaped;
 use fleet_core::workflow::WorkflowState;
-use fleet_store::ops::{PartDetail, WorkflowDetail};
+use fleet_store::ops::{PartDetail, StoredWorkflow};
 
-use self::landing::Landing;
+use self::landing::WorkflowLanding;
 use super::prelude::*;
 use super::workflow_show::{self, because, meant};
 use crate::config::did_you_mean;
@@ -14,7 +14,7 @@ use crate::config::did_you_mean;
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let id = meant(engine, &request.id).await?;
     let detail = engine.call(ops::GetWorkflow { id, with_results: true }).await?;
-    let landing = Landing::new(&detail);
+    let landing = WorkflowLanding::new(&detail);
     let parts = chosen(&detail, &landing, &request)?;
     let (winner, branches) = (landing.winner(), landing.branches());
     let workflow = WorkflowView::from(&detail.workflow);
@@ -30,15 +30,15 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     })
 }
 
-async fn whole(engine: &Engine, detail: &WorkflowDetail) -> Outcome<views::WorkflowDetail> {
+async fn whole(engine: &Engine, detail: &StoredWorkflow) -> Outcome<views::WorkflowDetail> {
     let mut shown = workflow_show::shown(engine, detail);
     workflow_show::count(engine, &mut shown).await?;
     Ok(shown)
 }
 
 fn chosen<'a>(
-    detail: &'a WorkflowDetail,
-    landing: &Landing<'_>,
+    detail: &'a StoredWorkflow,
+    landing: &WorkflowLanding<'_>,
     request: &Request,
 ) -> Outcome<Vec<&'a PartDetail>> {
     let current = detail.parts.iter().filter(|part| !part.part.replaced);
@@ -63,7 +63,7 @@ fn chosen<'a>(
     Ok(parts)
 }
 
-fn result(part: &PartDetail, of: &WorkflowDetail, landing: &Landing<'_>) -> Outcome<StageResult> {
+fn result(part: &PartDetail, of: &StoredWorkflow, landing: &WorkflowLanding<'_>) -> Outcome<StageResult> {
     let left = part.result.as_ref();
     let shown = left.map(serde_json::to_value).transpose();
     let unreadable = |error: serde_json::Error| Problem::new(Code::Internal, error.to_string());

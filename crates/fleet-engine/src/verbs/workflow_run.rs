@@ -1,12 +1,12 @@
 use std::path::Path;
 
-use fleet_api::verbs::workflow_run::{Answer, Plan, PlannedStage, Request};
+use fleet_api::verbs::workflow_run::{Answer, PlannedStage, Request, WorkflowPlan};
 use fleet_api::verbs::workflow_show::Depth;
 use fleet_api::views::WorkflowDetail;
 use fleet_core::id::WorkflowId;
 use fleet_core::task::{AgentName, BaseRef, ModelName, Priority, TaskSpec};
 use fleet_core::template::fill;
-use fleet_core::workflow::{Changes, Copies, Placeholder, Spec, Stage, placeholders};
+use fleet_core::workflow::{ChangeRule, Copies, Placeholder, Spec, Stage, placeholders};
 
 use super::create;
 use super::prelude::*;
@@ -14,11 +14,11 @@ use super::task_add::{self, parsed};
 use super::workflow_show::look;
 use crate::caller::{author, is_inside_a_run};
 use crate::trust::ProjectWishes;
-use crate::workflow_file::{self, Given, Kind, Purpose, Source, Wanted};
+use crate::workflow_file::{self, GivenValues, SourceFile, SourcePurpose, SourceQuery, WorkflowOrigin};
 use crate::{agents, allowed};
 
 #[derive(Debug, Clone)]
-struct Ready {
+struct ReadyWorkflow {
     spec: Spec,
     source: String,
     base: BaseRef,
@@ -34,13 +34,13 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     Ok(Answer { plan, workflow })
 }
 
-async fn plan(engine: &Engine, request: Request) -> Outcome<(Plan, Ready)> {
+async fn plan(engine: &Engine, request: Request) -> Outcome<(WorkflowPlan, ReadyWorkflow)> {
     engine.repository()?;
-    let wanted = Wanted { source: &request.workflow, from: request.from.as_deref() };
+    let wanted = SourceQuery { source: &request.workflow, from: request.from.as_deref() };
     let source = wanted.read(engine)?;
     allowed::check(engine)?;
     let Request { task, set, agent, base, priority, .. } = request;
-    let given = Given { task, set, agent, purpose: Purpose::Run };
+    let given = GivenValues { task, set, agent, purpose: SourcePurpose::Run };
     let loaded = workflow_file::load(engine, &source, &given)?
         .map_err(|diagnostics| workflow_file::problem(&diagnostics))?;
     let mut spec = loaded.spec;
@@ -52,17 +52,17 @@ async fn plan(engine: &Engine, request: Request) -> Outcome<(Plan, Ready)> {
         return Err(asked.refusal());
     }
     consent(engine, &source, &spec)?;
-    let plan = Plan {
+    let plan = WorkflowPlan {
         name: spec.name.clone(),
         task: spec.task.clone(),
         base: base.to_string(),
         stages: spec.stages.iter().map(|stage| planned(&spec, stage)).collect(),
     };
-    Ok((plan, Ready { spec, source: source.text, base, priority }))
+    Ok((plan, ReadyWorkflow { spec, source: source.text, base, priority }))
 }
 
-async fn add(engine: &Engine, ready: Ready) -> Outcome<WorkflowDetail> {
-    let Ready { spec, source, base, priority } = ready;
+async fn add(engine: &Engine, ready: ReadyWorkflow) -> Outcome<WorkflowDetail> {
+    let ReadyWorkflow { spec, source, base, priority } = ready;
     let id: WorkflowId = engine.new_id()?;
     let (project, author, now) = (engine.project().await?.id, author(engine)?, engine.now());
     engine
@@ -99,9 +99,9 @@ fn settle_stage(engine: &Engine, stage: &mut Stage) -> Outcome<()> {
     agents::check(engine, Some(&agent), model)?;
     create::check_agent(engine, &agent)?;
     // What no run could be started with is refused now, when its author can still change it.
-    let wish = agents::Wish {
+    let wish = agents::RunWish {
         model,
-        read_only: stage.changes == Changes::None,
+        read_only: stage.changes == ChangeRule::None,
         effort: stage.effort.as_deref(),
         args: &stage.extra_args,
     };
@@ -113,8 +113,8 @@ fn settle_stage(engine: &Engine, stage: &mut Stage) -> Outcome<()> {
 
 /// Commands of a file that came with the repository run only if the user agreed to them, and those of a text from a
 /// client do not run at all.
-fn consent(engine: &Engine, source: &Source, spec: &Spec) -> Outcome<()> {
-    let has_commands = |stage: &&Stage| source.kind == Kind::Given && !stage.checks.is_empty();
+fn consent(engine: &Engine, source: &SourceFile, spec: &Spec) -> Outcome<()> {
+    let has_commands = |stage: &&Stage| source.kind == WorkflowOrigin::Given && !stage.checks.is_empty();
     if let Some(stage) = spec.stages.iter().find(has_commands) {
         let message = format!("stage {}: checks can only come from a file", stage.name);
         return Err(Problem::new(Code::Untrusted, message).hint(
@@ -134,7 +134,7 @@ fn consent(engine: &Engine, source: &Source, spec: &Spec) -> Outcome<()> {
 /// The commands of the named workflow, if it came with the repository.
 pub(super) fn commands_of(engine: &Engine, named: &str) -> Outcome<Option<ProjectWishes>> {
     let source = workflow_file::find(engine, named)?;
-    let given = Given { purpose: Purpose::Check, ..Given::default() };
+    let given = GivenValues { purpose: SourcePurpose::Check, ..GivenValues::default() };
     let loaded = workflow_file::load(engine, &source, &given)?
         .map_err(|diagnostics| workflow_file::problem(&diagnostics))?;
     let asked = commands(engine, &source, &loaded.spec)?;
@@ -142,13 +142,13 @@ pub(super) fn commands_of(engine: &Engine, named: &str) -> Outcome<Option<Projec
 }
 
 /// The commands and the arguments for agents that a workflow of the repository brings; `None` if it is the user's own.
-pub(super) fn commands(engine: &Engine, source: &Source, spec: &Spec) -> Outcome<Option<ProjectWishes>> {
+pub(super) fn commands(engine: &Engine, source: &SourceFile, spec: &Spec) -> Outcome<Option<ProjectWishes>> {
     // An agent may have written any file, and must not get commands run outside its run.
     let is_own = match source.kind {
         // What is handed over has no commands, and its arguments are those that the user allows to every task.
-        Kind::Shipped | Kind::User | Kind::Given => true,
-        Kind::Repository => false,
-        Kind::Path => !is_inside_a_run(engine)? && !lies_in(engine, &source.path),
+        WorkflowOrigin::Shipped | WorkflowOrigin::User | WorkflowOrigin::Given => true,
+        WorkflowOrigin::Repository => false,
+        WorkflowOrigin::Path => !is_inside_a_run(engine)? && !lies_in(engine, &source.path),
     };
     if is_own {
         return Ok(None);
@@ -157,7 +157,7 @@ pub(super) fn commands(engine: &Engine, source: &Source, spec: &Spec) -> Outcome
     Ok(Some(asked).filter(|asked| !asked.commands.is_empty()))
 }
 
-/// Whether a file, or a link to it, is in the repository. One of which that cannot be told is taken for one that does.
+/// Whether a file, or a link to it, is in the repository. If that is not known, it counts as one that is.
 fn lies_in(engine: &Engine, file: &Path) -> bool {
     let Some(tree) = engine.repository().ok().and_then(|repository| repository.work_tree.clone()) else {
         return false;
@@ -217,7 +217,8 @@ mod tests {
         std::fs::write(&program, "#!/bin/sh\n").unwrap();
         std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
         let environment = Environment::from_pairs(all).with_current_directory(dir.path());
-        let engine = Engine::new(crate::Start { environment, directory: None, flags: Vec::new() }).unwrap();
+        let engine =
+            Engine::new(crate::EngineStart { environment, directory: None, flags: Vec::new() }).unwrap();
         let mut stage = Stage::new("write".parse().unwrap(), "Write it".to_owned());
         (stage.agent, stage.effort) = (Some("codex".parse().unwrap()), own.map(ToOwned::to_owned));
         settle_stage(&engine, &mut stage).unwrap();

@@ -5,7 +5,7 @@ use fleet_api::views::{self, StageView, WorkflowView};
 use fleet_core::id::{IdPrefix, IdSuffix, WorkflowId};
 use fleet_core::text::{escaped, shortened};
 use fleet_core::workflow::{PartState, Workflow, WorkflowState};
-use fleet_store::ops::WorkflowDetail;
+use fleet_store::ops::StoredWorkflow;
 
 pub(super) use stage::{because, ranks};
 
@@ -81,7 +81,7 @@ pub(super) async fn look(engine: &Engine, id: WorkflowId, depth: Depth) -> Outco
     Ok(shown)
 }
 
-pub(super) fn shown(engine: &Engine, detail: &WorkflowDetail) -> views::WorkflowDetail {
+pub(super) fn shown(engine: &Engine, detail: &StoredWorkflow) -> views::WorkflowDetail {
     let workflow = WorkflowView::from(&detail.workflow);
     let stages = stage::all(detail, engine.now());
     views::WorkflowDetail {
@@ -149,22 +149,22 @@ mod tests {
     use std::time::Duration;
 
     use fleet_api::verbs::{workflow_cancel, workflow_clean, workflow_list, workflow_run};
-    use fleet_api::views::{Format, WorkflowSource};
+    use fleet_api::views::{FileFormat, WorkflowSource};
     use fleet_core::problem::Code;
 
     use super::*;
     use crate::clock;
-    use crate::scratch::Scratch;
+    use crate::scratch::ScratchEngine;
 
-    /// An engine with a home and a repository of its own, and a workflow in it that nobody works on.
+    /// An engine with its own home and repository, and a workflow in it that nobody works on.
     fn with_workflow(test: impl AsyncFnOnce(&Engine, String)) {
-        Scratch::run(async |engine| {
+        ScratchEngine::run(async |engine| {
             let source = r#"{"stages":{"a":{"agent":"demo","prompt":"x"}}}"#.to_owned();
             let request = workflow_run::Request {
                 workflow: WorkflowSource::Given {
                     name: "flow".to_owned(),
                     text: source,
-                    format: Format::Json,
+                    format: FileFormat::Json,
                 },
                 from: None,
                 task: None,

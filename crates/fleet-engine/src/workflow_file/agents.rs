@@ -6,17 +6,17 @@ use fleet_core::problem::Outcome;
 use fleet_core::task::ModelName;
 use fleet_core::workflow::Stage;
 
-use super::form::Marks;
-use super::reader::Reader;
+use super::form::SourceMarks;
+use super::reader::WorkflowReader;
 use crate::runner::able;
 use crate::{Engine, agents};
 
 /// Reports agents that are unknown or cannot be started here, and models that they may not use.
 pub(super) fn check(
     engine: &Engine,
-    reader: &mut Reader<'_>,
+    reader: &mut WorkflowReader<'_>,
     stages: &[Stage],
-    marks: &[Marks],
+    marks: &[SourceMarks],
 ) -> Outcome<()> {
     let (registry, config, here) = (engine.agents()?, engine.config()?, able(engine)?);
     let mut absent = BTreeSet::new();

@@ -4,7 +4,7 @@ use fleet_core::problem::{Code, Problem};
 use fleet_core::text::{escaped, is_unprintable};
 
 use super::{Diagnostic, Severity};
-use crate::config::Lines;
+use crate::config::LineIndex;
 
 /// How much of a line is shown.
 const SHOWN: usize = 70;
@@ -29,7 +29,7 @@ pub(crate) fn of_problem(file: &str, problem: Problem) -> Diagnostic {
 }
 
 /// A remark with the place at this offset.
-pub(super) fn at(mut remark: Diagnostic, lines: &Lines<'_>, offset: usize) -> Diagnostic {
+pub(super) fn at(mut remark: Diagnostic, lines: &LineIndex<'_>, offset: usize) -> Diagnostic {
     let (line, column) = lines.position(offset);
     let (source, caret) = excerpt(lines.line(line), column - 1);
     (remark.line, remark.column) = (Some(line), Some(column));

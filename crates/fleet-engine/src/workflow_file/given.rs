@@ -1,19 +1,19 @@
 //! What is said beside the file.
 
-/// Values that do not stand in the file.
+/// Values that are not in the file.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Given {
+pub(crate) struct GivenValues {
     /// What all of it is for; comes before what the file says.
     pub(crate) task: Option<String>,
     /// `KEY=VALUE` for its parameters.
     pub(crate) set: Vec<String>,
     /// The agent of every stage, whatever the file says.
     pub(crate) agent: Option<String>,
-    pub(crate) purpose: Purpose,
+    pub(crate) purpose: SourcePurpose,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Purpose {
+pub(crate) enum SourcePurpose {
     /// To be run: everything that it needs must be said.
     #[default]
     Run,

@@ -9,12 +9,12 @@ use fleet_core::workflow::{
 };
 
 use super::agents;
-use super::form::{self, Draft, Marks};
-use super::given::{Given, Purpose};
-use super::node::{Node, Unreadable};
-use super::reader::Reader;
-use super::source::Source;
-use super::{Diagnostic, Format, Severity, Wants, json, toml, yaml};
+use super::form::{self, SourceMarks, WorkflowDraft};
+use super::given::{GivenValues, SourcePurpose};
+use super::node::{Node, UnreadableText};
+use super::reader::WorkflowReader;
+use super::source::SourceFile;
+use super::{Diagnostic, FileFormat, Severity, Wants, json, toml, yaml};
 use crate::agents as known;
 use crate::{Engine, problems};
 
@@ -35,8 +35,8 @@ pub(crate) struct Loaded {
 /// as a broken configuration.
 pub(crate) fn load(
     engine: &Engine,
-    source: &Source,
-    given: &Given,
+    source: &SourceFile,
+    given: &GivenValues,
 ) -> Outcome<Result<Loaded, Vec<Diagnostic>>> {
     let wish = given.agent.as_deref().map(str::parse::<AgentName>).transpose().map_err(problems::field)?;
     if let Some(agent) = &wish {
@@ -44,10 +44,10 @@ pub(crate) fn load(
         known::check_known(engine, agent.as_str())?;
     }
     let text = source.text.strip_prefix('\u{feff}').unwrap_or(&source.text).replace("\r\n", "\n");
-    let mut reader = Reader::new(source.label.clone(), &text);
+    let mut reader = WorkflowReader::new(source.label.clone(), &text);
     let root = match tree(source.format, &text) {
         Ok(root) => root,
-        Err(Unreadable { at, why }) => {
+        Err(UnreadableText { at, why }) => {
             let help =
                 text.trim().is_empty().then(|| "`fleet workflow init` writes a starter workflow".to_owned());
             reader.refuse_shape(at, why, help);
@@ -62,14 +62,14 @@ pub(crate) fn load(
     Ok(finish(reader, source, given, draft))
 }
 
-fn tree(format: Format, text: &str) -> Result<Node, Unreadable> {
+fn tree(format: FileFormat, text: &str) -> Result<Node, UnreadableText> {
     if text.trim().is_empty() {
-        return Err(Unreadable::new(0, "the file is empty"));
+        return Err(UnreadableText::new(0, "the file is empty"));
     }
     match format {
-        Format::Toml => toml::read(text),
-        Format::Yaml => yaml::read(text),
-        Format::Json => json::read(text),
+        FileFormat::Toml => toml::read(text),
+        FileFormat::Yaml => yaml::read(text),
+        FileFormat::Json => json::read(text),
     }
 }
 
@@ -83,12 +83,12 @@ fn replace_agent(stage: &mut Stage, agent: &AgentName) {
 }
 
 fn finish(
-    mut reader: Reader<'_>,
-    source: &Source,
-    given: &Given,
-    draft: Draft,
+    mut reader: WorkflowReader<'_>,
+    source: &SourceFile,
+    given: &GivenValues,
+    draft: WorkflowDraft,
 ) -> Result<Loaded, Vec<Diagnostic>> {
-    let Draft { name, task, base, fail_fast, params, missing, stages, marks, top } = draft;
+    let WorkflowDraft { name, task, base, fail_fast, params, missing, stages, marks, top } = draft;
     let name = name.unwrap_or_else(|| source.stem());
     let said = given.task.clone().or(task).filter(|task| !task.trim().is_empty());
     let is_unsaid = said.is_none();
@@ -105,7 +105,7 @@ fn finish(
     warn_of_unknown_words(&mut reader, &spec, &marks);
     let lines = lines(&reader, &spec, &marks);
     let wants = Wants { task: is_unsaid && asks_for_task(&spec), params: missing };
-    if wants.task && given.purpose == Purpose::Run {
+    if wants.task && given.purpose == SourcePurpose::Run {
         let help = "give it a task: what its agents should do".to_owned();
         reader.refuse(None, "this workflow needs a task", Some(help));
     }
@@ -117,7 +117,7 @@ fn finish(
 }
 
 /// A word in braces that is not a placeholder reaches the agent as it is.
-fn warn_of_unknown_words(reader: &mut Reader<'_>, spec: &Spec, marks: &[Marks]) {
+fn warn_of_unknown_words(reader: &mut WorkflowReader<'_>, spec: &Spec, marks: &[SourceMarks]) {
     for (stage, marks) in spec.stages.iter().zip(marks) {
         for word in unknown_words(spec, &stage.prompt) {
             let at = reader.within(marks.of("prompt"), &[&format!("{{{word}}}")]);
@@ -127,7 +127,7 @@ fn warn_of_unknown_words(reader: &mut Reader<'_>, spec: &Spec, marks: &[Marks]) 
     }
 }
 
-fn lines(reader: &Reader<'_>, spec: &Spec, marks: &[Marks]) -> BTreeMap<String, usize> {
+fn lines(reader: &WorkflowReader<'_>, spec: &Spec, marks: &[SourceMarks]) -> BTreeMap<String, usize> {
     let keys = ["checks", "extra_args"];
     let stages = spec.stages.iter().zip(marks);
     let all = stages.flat_map(|(stage, marks)| keys.map(|key| (stage, key, marks.of(key).start)));

@@ -24,9 +24,9 @@ mod yaml;
 
 pub(crate) use diagnostic::of_problem;
 pub(crate) use diagnostic::problem;
-pub(crate) use fleet_api::views::{Diagnostic, Format, Kind, Severity, Wants};
-pub(crate) use given::{Given, Purpose};
+pub(crate) use fleet_api::views::{Diagnostic, FileFormat, Severity, Wants, WorkflowOrigin};
+pub(crate) use given::{GivenValues, SourcePurpose};
 pub(crate) use load::{Loaded, load};
-pub(crate) use shipped::{SHIPPED, Shipped};
-pub(crate) use source::{Source, Wanted, find, folder};
+pub(crate) use shipped::{SHIPPED, ShippedFile};
+pub(crate) use source::{SourceFile, SourceQuery, find, folder};
 pub(crate) use write::written;

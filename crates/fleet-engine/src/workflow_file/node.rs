@@ -1,4 +1,4 @@
-//! What stands in a file, whatever its format: values that know their place.
+//! What is in a file, whatever its format: values that know their place.
 
 use std::ops::Range;
 
@@ -8,17 +8,17 @@ use crate::config::quoted;
 #[derive(Debug, Clone)]
 pub(super) struct Node {
     pub(super) at: Range<usize>,
-    pub(super) value: Value,
+    pub(super) value: NodeValue,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Name {
+pub(super) struct NodeKey {
     pub(super) at: Range<usize>,
     pub(super) text: String,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Value {
+pub(super) enum NodeValue {
     /// Left open: `null`, or nothing behind the name.
     Null,
     Bool(bool),
@@ -27,12 +27,12 @@ pub(super) enum Value {
     Text(String),
     List(Vec<Node>),
     /// Values by name, in order; a duplicate name is refused by the reader.
-    Table(Vec<(Name, Node)>),
+    Table(Vec<(NodeKey, Node)>),
 }
 
 /// What keeps a text from being read at all: where, and why.
 #[derive(Debug)]
-pub(super) struct Unreadable {
+pub(super) struct UnreadableText {
     pub(super) at: usize,
     pub(super) why: String,
 }
@@ -40,7 +40,7 @@ pub(super) struct Unreadable {
 /// Deeper than any workflow nests.
 pub(super) const MAX_DEPTH: usize = 32;
 
-impl Unreadable {
+impl UnreadableText {
     pub(super) fn new(at: usize, why: impl Into<String>) -> Self {
         Self { at, why: why.into() }
     }
@@ -54,24 +54,24 @@ impl Node {
     /// What it is, as a message says it.
     pub(super) fn kind(&self) -> String {
         match &self.value {
-            Value::Null => "nothing".to_owned(),
-            Value::Bool(yes) => format!("`{yes}`"),
-            Value::Number(number) => format!("the number {}", quoted(number)),
-            Value::Text(text) => match quoted(text) {
+            NodeValue::Null => "nothing".to_owned(),
+            NodeValue::Bool(yes) => format!("`{yes}`"),
+            NodeValue::Number(number) => format!("the number {}", quoted(number)),
+            NodeValue::Text(text) => match quoted(text) {
                 empty if text.is_empty() => empty,
                 text => format!("the text {text}"),
             },
-            Value::List(_) => "a list".to_owned(),
-            Value::Table(_) => "a table".to_owned(),
+            NodeValue::List(_) => "a list".to_owned(),
+            NodeValue::Table(_) => "a table".to_owned(),
         }
     }
 
     /// A single value as text: numbers and yes or no count, where no other kind could be meant.
     pub(super) fn plain(&self) -> Option<String> {
         match &self.value {
-            Value::Bool(yes) => Some(yes.to_string()),
-            Value::Number(text) | Value::Text(text) => Some(text.clone()),
-            Value::Null | Value::List(_) | Value::Table(_) => None,
+            NodeValue::Bool(yes) => Some(yes.to_string()),
+            NodeValue::Number(text) | NodeValue::Text(text) => Some(text.clone()),
+            NodeValue::Null | NodeValue::List(_) | NodeValue::Table(_) => None,
         }
     }
 }

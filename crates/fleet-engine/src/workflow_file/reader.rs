@@ -1,7 +1,7 @@
 //! Reading values out of the tree, and collecting all that is wrong on the way.
 //!
 //! Owns the wording of everything that concerns a single value. A wrong value is reported and left out, so that reading
-//! goes on; [`Reader::is_whole`] says whether what is left still means what was written.
+//! goes on; [`WorkflowReader::is_whole`] says whether what is left still means what was written.
 
 use std::fmt::Display;
 use std::ops::Range;
@@ -9,14 +9,14 @@ use std::str::FromStr;
 
 use fleet_core::task::{AgentName, FieldError};
 
-use super::node::{Name, Node, Value};
+use super::node::{Node, NodeKey, NodeValue};
 use super::{Diagnostic, Severity, diagnostic};
-use crate::config::{Lines, did_you_mean, nearest, quoted};
+use crate::config::{LineIndex, did_you_mean, nearest, quoted};
 
 /// The most that is said about one file.
 const MAX_PROBLEMS: usize = 100;
 
-pub(super) struct Reader<'t> {
+pub(super) struct WorkflowReader<'t> {
     file: String,
     text: &'t str,
     found: Vec<(Option<usize>, Diagnostic)>,
@@ -24,7 +24,7 @@ pub(super) struct Reader<'t> {
     is_whole: bool,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> WorkflowReader<'t> {
     pub(super) const fn new(file: String, text: &'t str) -> Self {
         Self { file, text, found: Vec::new(), left_out: 0, is_whole: true }
     }
@@ -89,7 +89,7 @@ impl<'t> Reader<'t> {
     /// Everything, in the order of the file.
     pub(super) fn finish(mut self) -> Vec<Diagnostic> {
         self.found.sort_by_key(|(at, _)| *at);
-        let lines = Lines::new(self.text);
+        let lines = LineIndex::new(self.text);
         let mut all: Vec<Diagnostic> = self
             .found
             .into_iter()
@@ -106,8 +106,8 @@ impl<'t> Reader<'t> {
 
     /// The entries of a table. Unknown names are refused, and read as what they probably mean: so that all errors are
     /// reported at once, without those that only follow from such a name.
-    pub(super) fn fields<'n>(&mut self, node: &'n Node, what: &str, known: &Known) -> Fields<'n> {
-        let Value::Table(entries) = &node.value else {
+    pub(super) fn fields<'n>(&mut self, node: &'n Node, what: &str, known: &KnownNames) -> Fields<'n> {
+        let NodeValue::Table(entries) = &node.value else {
             self.refuse_shape(node.at.start, format!("{what} must be a table, not {}", node.kind()), None);
             return Fields { entries: Vec::new() };
         };
@@ -136,7 +136,7 @@ impl<'t> Reader<'t> {
     }
 
     /// The key that the user means; none once enough errors are shown.
-    fn meant_key(&self, name: &str, known: &Known) -> Option<&'static str> {
+    fn meant_key(&self, name: &str, known: &KnownNames) -> Option<&'static str> {
         let simple = |name: &str| name.replace(['_', '-'], "").to_ascii_lowercase();
         let other = known.synonyms.iter().find(|(word, _)| simple(word) == simple(name));
         let same = || known.names.iter().find(|word| simple(word) == simple(name)).copied();
@@ -156,8 +156,8 @@ impl<'t> Reader<'t> {
     pub(super) fn text(&mut self, field: Option<Field<'_>>) -> Option<String> {
         let field = field?;
         match &field.node.value {
-            Value::Text(text) => Some(text.clone()),
-            Value::Number(_) | Value::Bool(_) => {
+            NodeValue::Text(text) => Some(text.clone()),
+            NodeValue::Number(_) | NodeValue::Bool(_) => {
                 let message = format!("`{}` must be a text, not {}", field.name.text, field.node.kind());
                 self.refuse(Some(field.node.at.start), message, Some("put it in quotes".to_owned()));
                 None
@@ -198,7 +198,7 @@ impl<'t> Reader<'t> {
         let field = field?;
         let names: Vec<String> = all.iter().map(ToString::to_string).collect();
         let given = match &field.node.value {
-            Value::Text(text) => text.as_str(),
+            NodeValue::Text(text) => text.as_str(),
             _ => "",
         };
         let found = names.iter().position(|name| name == given);
@@ -214,7 +214,7 @@ impl<'t> Reader<'t> {
 
     pub(super) fn flag(&mut self, field: Option<Field<'_>>) -> Option<bool> {
         let field = field?;
-        if let Value::Bool(yes) = field.node.value {
+        if let NodeValue::Bool(yes) = field.node.value {
             return Some(yes);
         }
         self.mismatch(&field, "`true` or `false`");
@@ -225,7 +225,7 @@ impl<'t> Reader<'t> {
     pub(super) fn number(&mut self, field: Option<Field<'_>>, range: Range<u64>) -> Option<u64> {
         let field = field?;
         let number = match &field.node.value {
-            Value::Number(text) => text.parse().ok().filter(|number| range.contains(number)),
+            NodeValue::Number(text) => text.parse().ok().filter(|number| range.contains(number)),
             _ => None,
         };
         if number.is_none() {
@@ -237,7 +237,7 @@ impl<'t> Reader<'t> {
 
     pub(super) fn texts(&mut self, field: Option<Field<'_>>) -> Option<Vec<String>> {
         let field = field?;
-        let Value::List(values) = &field.node.value else {
+        let NodeValue::List(values) = &field.node.value else {
             self.mismatch(&field, "a list of texts");
             return None;
         };
@@ -250,7 +250,7 @@ impl<'t> Reader<'t> {
 }
 
 /// The names that a table may have.
-pub(super) struct Known {
+pub(super) struct KnownNames {
     pub(super) names: &'static [&'static str],
     /// Words for the same in other tools, and in the other form.
     pub(super) synonyms: &'static [(&'static str, &'static str)],
@@ -260,12 +260,12 @@ pub(super) struct Known {
 
 pub(super) struct Fields<'n> {
     /// With the key that each stands for.
-    entries: Vec<(&'n str, &'n Name, &'n Node)>,
+    entries: Vec<(&'n str, &'n NodeKey, &'n Node)>,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Field<'n> {
-    pub(super) name: &'n Name,
+    pub(super) name: &'n NodeKey,
     pub(super) node: &'n Node,
 }
 
@@ -273,6 +273,6 @@ impl<'n> Fields<'n> {
     /// The entry of this name; an unclosed one is not one.
     pub(super) fn get(&self, name: &str) -> Option<Field<'n>> {
         let (_, name, node) = *self.entries.iter().find(|(key, _, _)| *key == name)?;
-        (!matches!(node.value, Value::Null)).then_some(Field { name, node })
+        (!matches!(node.value, NodeValue::Null)).then_some(Field { name, node })
     }
 }

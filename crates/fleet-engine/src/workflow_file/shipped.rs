@@ -2,26 +2,26 @@
 
 use std::path::PathBuf;
 
-use super::{Format, Kind, Source};
+use super::{FileFormat, SourceFile, WorkflowOrigin};
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Shipped {
+pub(crate) struct ShippedFile {
     pub(crate) name: &'static str,
     /// What it is good for, in one line.
     pub(crate) about: &'static str,
     pub(crate) text: &'static str,
 }
 
-impl Shipped {
+impl ShippedFile {
     /// As if it had been found.
-    pub(crate) fn source(&self) -> Source {
+    pub(crate) fn source(&self) -> SourceFile {
         let path = PathBuf::from(format!("{}.toml", self.name));
-        Source {
+        SourceFile {
             text: self.text.to_owned(),
-            format: Format::Toml,
+            format: FileFormat::Toml,
             label: path.display().to_string(),
             path,
-            kind: Kind::Shipped,
+            kind: WorkflowOrigin::Shipped,
         }
     }
 }
@@ -29,7 +29,7 @@ impl Shipped {
 macro_rules! shipped {
     ($($name:literal: $about:literal,)+) => {
         /// All of them, the simplest first.
-        pub(crate) const SHIPPED: &[Shipped] = &[$(Shipped {
+        pub(crate) const SHIPPED: &[ShippedFile] = &[$(ShippedFile {
             name: $name,
             about: $about,
             text: include_str!(concat!("../../workflows/", $name, ".toml")),

@@ -8,7 +8,7 @@ use fleet_core::project::Project;
 use fleet_core::text::escaped;
 
 use super::shipped::SHIPPED;
-use super::{Format, Kind};
+use super::{FileFormat, WorkflowOrigin};
 use crate::Engine;
 use crate::config::did_you_mean;
 use crate::text_file::{self, Unusable};
@@ -18,17 +18,17 @@ use crate::verbs::lineage;
 const LIMIT: u64 = 1 << 20;
 
 #[derive(Debug, Clone)]
-pub(crate) struct Source {
+pub(crate) struct SourceFile {
     pub(crate) text: String,
-    pub(crate) format: Format,
+    pub(crate) format: FileFormat,
     /// The file. A shipped one is not a file on this machine, and has only a name.
     pub(crate) path: PathBuf,
     /// The file, as messages name it.
     pub(crate) label: String,
-    pub(crate) kind: Kind,
+    pub(crate) kind: WorkflowOrigin,
 }
 
-impl Source {
+impl SourceFile {
     /// Its name if the file does not give one.
     pub(crate) fn stem(&self) -> String {
         self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
@@ -36,27 +36,27 @@ impl Source {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Wanted<'a> {
+pub(crate) struct SourceQuery<'a> {
     pub(crate) source: &'a WorkflowSource,
     /// Where a relative path starts; the current directory, if left out.
     pub(crate) from: Option<&'a Path>,
 }
 
-impl Wanted<'_> {
+impl SourceQuery<'_> {
     pub(crate) fn name(&self) -> &str {
         match self.source {
             WorkflowSource::Named(name) | WorkflowSource::Given { name, .. } => name,
         }
     }
 
-    pub(crate) fn read(&self, engine: &Engine) -> Outcome<Source> {
+    pub(crate) fn read(&self, engine: &Engine) -> Outcome<SourceFile> {
         match self.source {
-            WorkflowSource::Given { name, text, format } => Ok(Source {
+            WorkflowSource::Given { name, text, format } => Ok(SourceFile {
                 text: text.clone(),
                 format: *format,
                 path: PathBuf::from(name),
                 label: name.clone(),
-                kind: Kind::Given,
+                kind: WorkflowOrigin::Given,
             }),
             WorkflowSource::Named(named) => find_from(engine, named, self.from),
         }
@@ -65,23 +65,24 @@ impl Wanted<'_> {
 
 /// The workflow that the user means: by its name in the repository, at home, or among the shipped ones, in this order;
 /// or by the path of its file.
-pub(crate) fn find(engine: &Engine, named: &str) -> Outcome<Source> {
+pub(crate) fn find(engine: &Engine, named: &str) -> Outcome<SourceFile> {
     find_from(engine, named, None)
 }
 
-fn find_from(engine: &Engine, named: &str, from: Option<&Path>) -> Outcome<Source> {
+fn find_from(engine: &Engine, named: &str, from: Option<&Path>) -> Outcome<SourceFile> {
     if !WorkflowSource::is_name(named) {
         if lineage::own_task(engine)?.is_some() {
             return Err(unread(named));
         }
         let path = from.map_or_else(|| PathBuf::from(named), |from| from.join(named));
-        return read(&path, named, Kind::Path);
+        return read(&path, named, WorkflowOrigin::Path);
     }
     let in_repository = match lineage::own_project(engine)? {
         Some(project) => checkout_folder(project),
         None => folder(engine).ok(),
     };
-    let folders = [(in_repository, Kind::Repository), (Some(home_folder(engine)), Kind::User)];
+    let folders =
+        [(in_repository, WorkflowOrigin::Repository), (Some(home_folder(engine)), WorkflowOrigin::User)];
     for (folder, kind) in folders {
         if let Some(path) = folder.map(|folder| in_folder(&folder, named)).transpose()?.flatten() {
             return read(&path, &path.display().to_string(), kind);
@@ -120,7 +121,7 @@ fn unread(named: &str) -> Problem {
 /// The file of this name in a folder. Two files would make the name ambiguous.
 fn in_folder(folder: &Path, name: &str) -> Outcome<Option<PathBuf>> {
     let mut found: Option<PathBuf> = None;
-    for (end, _) in Format::ENDS {
+    for (end, _) in FileFormat::ENDS {
         let path = folder.join(format!("{name}.{end}"));
         if path.symlink_metadata().is_err() {
             continue;
@@ -147,15 +148,15 @@ fn names(engine: &Engine) -> Vec<String> {
     for folder in [folder(engine).ok(), Some(home_folder(engine))].into_iter().flatten() {
         // Only for advice: a folder that cannot be read has none.
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().take(1_000);
-        let files = entries.map(|entry| entry.path()).filter(|path| Format::of(path).is_some());
+        let files = entries.map(|entry| entry.path()).filter(|path| FileFormat::of(path).is_some());
         names.extend(files.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())));
     }
     names
 }
 
-fn read(path: &Path, label: &str, kind: Kind) -> Outcome<Source> {
+fn read(path: &Path, label: &str, kind: WorkflowOrigin) -> Outcome<SourceFile> {
     let shown = escaped(label).into_owned();
-    let Some(format) = Format::of(path) else {
+    let Some(format) = FileFormat::of(path) else {
         let message = format!("{shown}: unknown file type");
         return Err(Problem::new(Code::WorkflowInvalid, message)
             .hint("a workflow ends in .toml, .yaml, .yml or .json")
@@ -171,5 +172,5 @@ fn read(path: &Path, label: &str, kind: Kind) -> Outcome<Source> {
             _ => told(Code::WorkflowInvalid),
         }
     })?;
-    Ok(Source { text, format, path: path.to_owned(), label: label.to_owned(), kind })
+    Ok(SourceFile { text, format, path: path.to_owned(), label: label.to_owned(), kind })
 }

@@ -2,17 +2,17 @@
 
 use std::fmt::Write as _;
 
-use super::Format;
-use super::node::{Node, Value};
+use super::FileFormat;
+use super::node::{Node, NodeValue};
 use super::toml;
 
-pub(crate) fn written(text: &str, format: Format) -> String {
+pub(crate) fn written(text: &str, format: FileFormat) -> String {
     let Ok(root) = toml::read(text) else { return text.to_owned() };
     let mut out = String::new();
     match format {
-        Format::Toml => return text.to_owned(),
-        Format::Json => json(&root, 0, &mut out),
-        Format::Yaml => yaml(&root, 0, &mut out),
+        FileFormat::Toml => return text.to_owned(),
+        FileFormat::Json => json(&root, 0, &mut out),
+        FileFormat::Yaml => yaml(&root, 0, &mut out),
     }
     out.trim_start().trim_end().to_owned() + "\n"
 }
@@ -28,19 +28,19 @@ fn quoted(text: &str) -> String {
 
 fn single(node: &Node) -> Option<String> {
     match &node.value {
-        Value::Text(text) => Some(quoted(text)),
-        Value::Null => Some("null".to_owned()),
-        Value::Bool(_) | Value::Number(_) => node.plain(),
-        Value::List(values) => {
+        NodeValue::Text(text) => Some(quoted(text)),
+        NodeValue::Null => Some("null".to_owned()),
+        NodeValue::Bool(_) | NodeValue::Number(_) => node.plain(),
+        NodeValue::List(values) => {
             let values: Option<Vec<String>> = values.iter().map(single).collect();
             Some(format!("[{}]", values?.join(", ")))
         }
-        Value::Table(_) => None,
+        NodeValue::Table(_) => None,
     }
 }
 
 fn json(node: &Node, depth: usize, out: &mut String) {
-    let Value::Table(entries) = &node.value else {
+    let NodeValue::Table(entries) = &node.value else {
         out.push_str(&single(node).unwrap_or_default());
         return;
     };
@@ -55,13 +55,13 @@ fn json(node: &Node, depth: usize, out: &mut String) {
 
 fn yaml(node: &Node, depth: usize, out: &mut String) {
     match &node.value {
-        Value::Table(entries) => {
+        NodeValue::Table(entries) => {
             for (name, value) in entries {
                 let _ = write!(out, "\n{}{}:", indent(depth), name.text);
                 yaml(value, depth + 1, out);
             }
         }
-        Value::Text(text) if is_block(text) => {
+        NodeValue::Text(text) if is_block(text) => {
             out.push_str(if text.ends_with('\n') { " |" } else { " |-" });
             for line in text.lines() {
                 let _ = write!(out, "\n{}", format!("{}{line}", indent(depth)).trim_end());

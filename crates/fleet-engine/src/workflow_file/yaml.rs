@@ -7,13 +7,13 @@ use std::collections::HashMap;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span, StrInput};
 
-use super::node::{MAX_DEPTH, Name, Node, Unreadable, Value};
+use super::node::{MAX_DEPTH, Node, NodeKey, NodeValue, UnreadableText};
 
 /// The most values that a file may come to, copies counted out, and the most text in them.
 const MAX_VALUES: usize = 50_000;
 const MAX_TEXT: usize = 4 << 20;
 
-pub(super) fn read(text: &str) -> Result<Node, Unreadable> {
+pub(super) fn read(text: &str) -> Result<Node, UnreadableText> {
     let parser = Parser::new_from_str(text);
     // The parser counts characters. Counting them again for every value would take a square of the time.
     let places = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
@@ -25,7 +25,7 @@ pub(super) fn read(text: &str) -> Result<Node, Unreadable> {
             Event::StreamEnd => break,
             Event::StreamStart | Event::DocumentStart(_) | Event::DocumentEnd | Event::Nothing => {}
             _ if document.is_some() => {
-                return Err(Unreadable::new(
+                return Err(UnreadableText::new(
                     build.offset(span.start),
                     "a file holds one workflow, and here a second document begins",
                 ));
@@ -33,7 +33,7 @@ pub(super) fn read(text: &str) -> Result<Node, Unreadable> {
             event => document = Some(build.node(event, span, 0)?),
         }
     }
-    Ok(document.unwrap_or(Node { at: 0..0, value: Value::Null }))
+    Ok(document.unwrap_or(Node { at: 0..0, value: NodeValue::Null }))
 }
 
 struct Build<'t> {
@@ -51,7 +51,7 @@ struct Weight {
 }
 
 impl<'t> Build<'t> {
-    fn next(&mut self) -> Result<(Event<'t>, Span), Unreadable> {
+    fn next(&mut self) -> Result<(Event<'t>, Span), UnreadableText> {
         match self.parser.next_event() {
             Some(Ok(event)) => Ok(event),
             Some(Err(error)) => Err(self.wrong(&error)),
@@ -59,18 +59,18 @@ impl<'t> Build<'t> {
         }
     }
 
-    fn wrong(&self, error: &ScanError) -> Unreadable {
-        Unreadable::new(self.offset(*error.marker()), format!("not valid YAML: {}", error.info()))
+    fn wrong(&self, error: &ScanError) -> UnreadableText {
+        UnreadableText::new(self.offset(*error.marker()), format!("not valid YAML: {}", error.info()))
     }
 
     fn offset(&self, marker: Marker) -> usize {
         self.places.get(marker.index()).or(self.places.last()).copied().unwrap_or(0)
     }
 
-    fn node(&mut self, event: Event<'t>, span: Span, depth: usize) -> Result<Node, Unreadable> {
+    fn node(&mut self, event: Event<'t>, span: Span, depth: usize) -> Result<Node, UnreadableText> {
         let start = self.offset(span.start);
         if depth > MAX_DEPTH {
-            return Err(Unreadable::too_deep(start));
+            return Err(UnreadableText::too_deep(start));
         }
         let before = (self.values, self.text);
         self.add(Weight { values: 1, text: 0 }, start)?;
@@ -79,7 +79,7 @@ impl<'t> Build<'t> {
             Event::Scalar(_, _, _, Some(_))
             | Event::SequenceStart(_, Some(_))
             | Event::MappingStart(_, Some(_)) => {
-                return Err(Unreadable::new(start, "a tag (!…) has no meaning here"));
+                return Err(UnreadableText::new(start, "a tag (!…) has no meaning here"));
             }
             Event::Scalar(text, style, anchor, None) => {
                 self.add(Weight { values: 0, text: text.len() }, start)?;
@@ -87,13 +87,13 @@ impl<'t> Build<'t> {
             }
             Event::SequenceStart(anchor, None) => {
                 let (values, end) = self.list(depth)?;
-                (anchor, Value::List(values), end)
+                (anchor, NodeValue::List(values), end)
             }
             Event::MappingStart(anchor, None) => {
                 let (entries, end) = self.table(depth)?;
-                (anchor, Value::Table(entries), end)
+                (anchor, NodeValue::Table(entries), end)
             }
-            _ => return Err(Unreadable::new(start, "not valid YAML: a value is missing")),
+            _ => return Err(UnreadableText::new(start, "not valid YAML: a value is missing")),
         };
         let node = Node { at: start..end.max(start), value };
         if anchor > 0 {
@@ -103,7 +103,7 @@ impl<'t> Build<'t> {
         Ok(node)
     }
 
-    fn list(&mut self, depth: usize) -> Result<(Vec<Node>, usize), Unreadable> {
+    fn list(&mut self, depth: usize) -> Result<(Vec<Node>, usize), UnreadableText> {
         let mut values = Vec::new();
         loop {
             let (event, span) = self.next()?;
@@ -114,7 +114,7 @@ impl<'t> Build<'t> {
         }
     }
 
-    fn table(&mut self, depth: usize) -> Result<(Vec<(Name, Node)>, usize), Unreadable> {
+    fn table(&mut self, depth: usize) -> Result<(Vec<(NodeKey, Node)>, usize), UnreadableText> {
         let mut entries = Vec::new();
         loop {
             let (event, span) = self.next()?;
@@ -123,45 +123,45 @@ impl<'t> Build<'t> {
             }
             let key = self.node(event, span, depth + 1)?;
             let Some(text) = key.plain() else {
-                return Err(Unreadable::new(key.at.start, format!("{} is not a name", key.kind())));
+                return Err(UnreadableText::new(key.at.start, format!("{} is not a name", key.kind())));
             };
-            let name = Name { at: key.at, text };
+            let name = NodeKey { at: key.at, text };
             let (event, span) = self.next()?;
             entries.push((name, self.node(event, span, depth + 1)?));
         }
     }
 
     /// The value of an alias. Errors in it are shown where it was written, which is where they are fixed.
-    fn copy(&mut self, anchor: usize, at: usize) -> Result<Node, Unreadable> {
+    fn copy(&mut self, anchor: usize, at: usize) -> Result<Node, UnreadableText> {
         let Some((node, weight)) = self.anchors.get(&anchor) else {
-            return Err(Unreadable::new(at, "a value cannot hold itself"));
+            return Err(UnreadableText::new(at, "a value cannot hold itself"));
         };
         let (node, weight) = (node.clone(), *weight);
         self.add(weight, at)?;
         Ok(node)
     }
 
-    fn add(&mut self, weight: Weight, at: usize) -> Result<(), Unreadable> {
+    fn add(&mut self, weight: Weight, at: usize) -> Result<(), UnreadableText> {
         self.values = self.values.saturating_add(weight.values);
         self.text = self.text.saturating_add(weight.text);
         if self.values > MAX_VALUES || self.text > MAX_TEXT {
-            return Err(Unreadable::new(at, "with its aliases expanded, the file is too large"));
+            return Err(UnreadableText::new(at, "with its aliases expanded, the file is too large"));
         }
         Ok(())
     }
 }
 
 /// A plain word may mean something other than its text; one in quotes or in a block never does.
-fn scalar(text: &str, style: ScalarStyle) -> Value {
+fn scalar(text: &str, style: ScalarStyle) -> NodeValue {
     if style != ScalarStyle::Plain {
-        return Value::Text(text.to_owned());
+        return NodeValue::Text(text.to_owned());
     }
     match text {
-        "" | "~" | "null" | "Null" | "NULL" => Value::Null,
-        "true" | "True" | "TRUE" => Value::Bool(true),
-        "false" | "False" | "FALSE" => Value::Bool(false),
-        _ if is_number(text) => Value::Number(text.to_owned()),
-        _ => Value::Text(text.to_owned()),
+        "" | "~" | "null" | "Null" | "NULL" => NodeValue::Null,
+        "true" | "True" | "TRUE" => NodeValue::Bool(true),
+        "false" | "False" | "FALSE" => NodeValue::Bool(false),
+        _ if is_number(text) => NodeValue::Number(text.to_owned()),
+        _ => NodeValue::Text(text.to_owned()),
     }
 }
 

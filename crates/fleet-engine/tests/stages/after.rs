@@ -1,44 +1,17 @@
 //! Where a task starts that waited for others.
 
 use fleet_api::TaskFields;
-use fleet_api::verbs::{task_add, task_edit, task_retry, task_show};
+use fleet_api::verbs::{task_edit, task_retry, task_show};
 use fleet_core::outcome::RunResult;
-use fleet_core::run::{Reason, Run, RunState};
+use fleet_core::run::{Reason, Run};
 use fleet_engine::home::Home;
 
-use crate::rig::{DONE, Rig};
+use crate::rig::Rig;
 
 impl Rig {
-    /// Adds a task whose agent runs a script.
-    async fn add(&self, script: &str, after: &[&str]) -> String {
-        self.add_with(script, after, TaskFields::default()).await
-    }
-
-    async fn add_with(&self, script: &str, after: &[&str], fields: TaskFields) -> String {
-        let request = task_add::Request {
-            title: "Work".to_owned(),
-            after: after.iter().map(ToString::to_string).collect(),
-            fields: TaskFields {
-                description: Some(format!("RUN\n{script}\n{DONE}\nEND\n")),
-                retries: Some(1),
-                ..fields
-            },
-            ..task_add::Request::default()
-        };
-        let added = fleet_api::call(&self.engine, None, &request).await.unwrap();
-        added.task.unwrap().id.to_string()
-    }
-
     /// One that only looks.
     async fn add_look(&self, after: &[&str]) -> String {
         self.add_with("true", after, TaskFields { read_only: true, ..TaskFields::default() }).await
-    }
-
-    /// Plays the next task, which must succeed.
-    async fn done(&self) -> Run {
-        let run = self.play().await.unwrap();
-        assert_eq!(run.state.get(), RunState::Succeeded, "{run:?}");
-        run
     }
 
     async fn shown(&self, task: &str) -> task_show::Answer {
@@ -162,7 +135,7 @@ async fn a_deleted_branch_is_replaced_by_the_last_commit_until_that_is_gone_too(
     rig.repo.git(&["branch", "-D", branch(&second)]);
     rig.forget_all().await;
     let failed = rig.play().await.unwrap();
-    assert_eq!(failed.reason, Some(Reason::WorkspaceFailed));
+    assert_eq!(failed.reason, Some(Reason::WorkspaceRefused));
     let detail = failed.detail.as_deref().unwrap();
     assert!(detail.starts_with(&format!("the work of task {one} is not in this repository")), "{detail}");
     assert!(detail.contains(&format!("`fleet task edit {third} --base REF`")), "{detail}");
@@ -244,5 +217,110 @@ async fn work_of_another_place_counts_by_its_commit_and_is_asked_for_if_it_is_no
         "the work of task {one} is not in this repository: it ran on test: fetch its branch `fleet/{one}` from there, \
          then `fleet task retry {third}`; `fleet task edit {third} --base REF` starts from another commit"
     );
-    assert_eq!(failed.detail.as_deref(), Some(expected.as_str()));
+    assert_eq!(
+        (failed.reason, failed.detail.as_deref()),
+        (Some(Reason::WorkspaceRefused), Some(expected.as_str()))
+    );
+    assert!(rig.play().await.is_none(), "only a person can change that");
+}
+
+#[tokio::test]
+async fn what_a_task_elsewhere_started_from_is_asked_for_too() {
+    let rig = Rig::new("1m");
+    let one = rig.add("echo one > a", &[]).await;
+    let look = rig.add_look(&[&one]).await;
+    rig.add("true", &[&look]).await;
+    let run = rig.done().await;
+    rig.play_at("there").await.unwrap();
+    rig.repo.git(&["branch", "-D", branch(&run)]);
+    rig.forget_all().await;
+    let failed = rig.play().await.unwrap();
+    let detail = failed.detail.as_deref().unwrap();
+    assert!(
+        detail.starts_with(&format!("what task {look} started from is not in this repository")),
+        "{detail}"
+    );
+    assert_eq!(failed.reason, Some(Reason::WorkspaceRefused));
+    assert!(rig.play().await.is_none(), "only a person can change that");
+}
+
+/// An agent that commits, waits until its branch is there, does something to it as the user could, and goes on.
+fn meddling(rig: &Rig, what: &str) -> String {
+    let repo = rig.repo.path().display();
+    format!(
+        "echo one > a; git add a; git -c user.name=n -c user.email=e commit -q -m one
+until git -C {repo} rev-parse -q --verify refs/heads/$FLEET_BRANCH > /dev/null; do sleep 0.1; done
+git -C {repo} {what}
+echo two >> a"
+    )
+}
+
+#[tokio::test]
+async fn work_that_could_not_be_published_is_passed_on_all_the_same() {
+    let rig = Rig::new("1m");
+    let elsewhere = tempfile::tempdir().unwrap();
+    let checked_out = format!("worktree add -q {} $FLEET_BRANCH", elsewhere.path().join("x").display());
+    for what in [checked_out.as_str(), "update-ref refs/heads/$FLEET_BRANCH HEAD"] {
+        let one = rig.add(&meddling(&rig, what), &[]).await;
+        rig.add("test \"$(cat a)\" = \"$(printf 'one\\ntwo')\" && echo b > b", &[&one]).await;
+        let (first, second) = (rig.done().await, rig.done().await);
+        let result = rig.result(&first);
+        assert!(result.unpublished && !result.branch_taken, "{what}: {:?}", result.remarks);
+        assert_eq!(base(&second), result.commits[0], "{what}");
+        assert_ne!(rig.tip(&first), result.commits[0], "{what}: the branch is the user's to move");
+        // Once the branch has the work, it counts again.
+        let tip = rig.repo.git(&[
+            "commit-tree",
+            "-p",
+            base(&second),
+            "-m",
+            "own",
+            &format!("{}^{{tree}}", base(&second)),
+        ]);
+        rig.repo.git(&["update-ref", &format!("refs/heads/{}", branch(&first)), &tip]);
+        rig.add("test -f a && echo c > c", &[&one]).await;
+        assert_eq!(base(&rig.done().await), tip, "{what}");
+    }
+}
+
+#[tokio::test]
+async fn what_landed_under_another_name_is_in_the_current_commit() {
+    let rig = Rig::new("1m");
+    let (one, two) = (rig.add("echo 1 > a", &[]).await, rig.add("echo two > b", &[]).await);
+    let after = rig.add("test -f a && ! test -f b && echo c > c", &[&one]).await;
+    rig.add("test -f a && test -f b && test -f other && echo d > d", &[&one, &two]).await;
+    let (first, second) = (rig.done().await, rig.done().await);
+    rig.repo.write("other", "other");
+    rig.repo.commit("other");
+    rig.repo.git(&["merge", "-q", "--squash", branch(&first)]);
+    rig.repo.commit("squashed");
+    rig.repo.write("a", "changed since");
+    rig.repo.commit("changed");
+    let run = rig.done().await;
+    assert_eq!((run.task.to_string(), base(&run)), (after, rig.head().as_str()));
+    let both = rig.done().await;
+    let parents = rig.repo.git(&["log", "-1", "--format=%P", base(&both)]);
+    assert_eq!(parents, format!("{} {}", rig.head(), rig.tip(&second)));
+}
+
+#[tokio::test]
+async fn an_agent_is_told_whose_work_it_starts_from() {
+    const TOLD: &str = "Your branch starts from the work of ";
+    let rig = Rig::new("1m");
+    let one = rig.add("echo one > a", &[]).await;
+    let script = "grep -q 'attempt [2]' \"$1\" && echo more >> b || { echo b > b; exit 3; }";
+    let two = rig.add(script, &[&one]).await;
+    rig.add_look(&[&two]).await;
+    rig.add("echo c > c", &[&one]).await;
+    let prompt = |run: &Run| std::fs::read_to_string(rig.folder(run).prompt()).unwrap();
+    let first = rig.done().await;
+    assert!(!prompt(&first).contains(TOLD), "it starts from the user's commit");
+    let told = format!("{TOLD}“Work” (branch `fleet/{one}`).\n");
+    for _ in 0..2 {
+        let run = rig.play().await.unwrap();
+        assert!(run.task.to_string() == two && prompt(&run).contains(&told), "{}", prompt(&run));
+    }
+    assert!(prompt(&rig.done().await).contains(&format!("{TOLD}“Work” (branch `fleet/{two}`).")));
+    rig.repo.git(&["merge", "-q", "--ff-only", branch(&first)]);
+    assert!(!prompt(&rig.done().await).contains(TOLD), "that has landed");
 }

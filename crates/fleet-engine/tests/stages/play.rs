@@ -8,7 +8,7 @@ use fleet_core::id::WorkflowId;
 use fleet_core::outcome::RunResult;
 use fleet_core::run::Run;
 use fleet_core::task::Priority;
-use fleet_core::workflow::{Changes, Returns, Spec, Stage, Start, check};
+use fleet_core::workflow::{ChangeRule, Returns, Spec, Stage, StageStart, check};
 use fleet_engine::clock;
 use fleet_engine::home::RunFolder;
 use fleet_store::ops;
@@ -20,7 +20,7 @@ pub(crate) fn stage(name: &str, needs: &[usize], said: &str, script: &str) -> St
     let prompt = format!("{said}\nRUN\n{script}\n{DONE}\nEND\n");
     Stage {
         needs: needs.to_vec(),
-        start: if needs.is_empty() { Start::New } else { Start::Inherit },
+        start: if needs.is_empty() { StageStart::New } else { StageStart::Inherit },
         retries: Some(1),
         ..Stage::new(name.parse().unwrap(), prompt)
     }
@@ -30,7 +30,7 @@ pub(crate) fn stage(name: &str, needs: &[usize], said: &str, script: &str) -> St
 pub(crate) fn reviewer(name: &str, needs: &[usize], said: &str, answer: &str) -> Stage {
     Stage {
         needs: needs.to_vec(),
-        changes: Changes::None,
+        changes: ChangeRule::None,
         returns: Returns::Verdict,
         retries: Some(1),
         ..Stage::new(name.parse().unwrap(), format!("{said}\nRUN\necho '{answer}'\nEND\n"))

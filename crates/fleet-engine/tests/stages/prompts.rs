@@ -1,7 +1,7 @@
 //! What the agent of a stage is told, and what it has to answer.
 
 use fleet_core::report::Verdict;
-use fleet_core::workflow::{Changes, Condition, Copies, OnFailure, Returns, Stage, Start};
+use fleet_core::workflow::{ChangeRule, Condition, Copies, OnFailure, Returns, Stage, StageStart};
 
 use crate::play::{Play, reviewer, stage};
 
@@ -68,12 +68,12 @@ async fn copies_are_told_apart_and_what_was_left_out_or_failed_is_told() {
         Stage { on_failure: OnFailure::Continue, retries: Some(0), ..stage("bad", &[], "", "exit 1") };
     let skipped = Stage {
         when: Some(Condition::try_from("bad.ok".to_owned()).unwrap()),
-        start: Start::New,
+        start: StageStart::New,
         ..stage("skipped", &[1], "", "")
     };
     let said =
         "F[{try.files}] B[{bad.status} {bad.summary}] S[{skipped.summary}{skipped.status}] W[{try.worktree}]";
-    let look = Stage { changes: Changes::None, ..stage("look", &[0, 1, 2], said, "") };
+    let look = Stage { changes: ChangeRule::None, ..stage("look", &[0, 1, 2], said, "") };
     let play = Play::of(vec![copies, failing, skipped, look]).await;
     assert_eq!(play.run("look").reason, None, "{:?}", play.runs);
     let told = play.prompt("look");
@@ -92,7 +92,7 @@ async fn a_long_patch_is_cut_and_says_where_the_rest_is() {
     let write = writer("write", "seq 1 40000 > a; seq 1 40000 > b");
     let said =
         "{write.diff}{write.diff}{write.diff}{write.diff}{write.diff}{write.diff}{write.diff}{write.diff}";
-    let look = Stage { changes: Changes::None, ..stage("look", &[0], said, "") };
+    let look = Stage { changes: ChangeRule::None, ..stage("look", &[0], said, "") };
     let play = Play::of(vec![write, look]).await;
     let told = play.prompt("look");
     assert!(told.len() < 512 * 1024 && told.len() > 200 * 1024, "{} bytes", told.len());
@@ -121,7 +121,7 @@ async fn a_list_spreads_the_next_stage_and_a_stage_may_change_nothing() {
     let planner = Stage { returns: Returns::List, ..reviewer("plan", &[], "", list) };
     let paint = Stage {
         copies: Copies::EachOf(0),
-        changes: Changes::Optional,
+        changes: ChangeRule::Optional,
         ..stage("paint", &[0], "Paint {item}.", "test {item} = blue || echo {item} > {item}")
     };
     let play = Play::of(vec![planner, paint]).await;

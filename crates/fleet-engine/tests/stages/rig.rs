@@ -5,12 +5,14 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use fleet_core::run::Run;
+use fleet_api::TaskFields;
+use fleet_api::verbs::task_add;
+use fleet_core::run::{Run, RunState};
 use fleet_core::schedule::Caps;
 use fleet_engine::environment::Environment;
 use fleet_engine::home::{Home, RunFolder};
 use fleet_engine::keeper::{self, Ticket};
-use fleet_engine::{Engine, Start, clock};
+use fleet_engine::{Engine, EngineStart, clock};
 use fleet_store::ops;
 use fleet_testkit::repo::Repo;
 
@@ -29,10 +31,15 @@ pub(crate) struct Rig {
 impl Rig {
     /// One where checks may take so long.
     pub(crate) fn new(check_time: &str) -> Self {
+        Self::with_workspaces(&format!("check_time = '{check_time}'"))
+    }
+
+    /// One with this setting of workspaces.
+    pub(crate) fn with_workspaces(setting: &str) -> Self {
         let (repo, home) = (Repo::init(), tempfile::tempdir().unwrap());
         fs::write(home.path().join("agent.sh"), AGENT).unwrap();
         let config = format!(
-            "agent = 'play'\n[workspaces]\ncheck_time = '{check_time}'\n[agents.play]\nprogram = '/bin/sh'\n\
+            "agent = 'play'\n[workspaces]\n{setting}\n[agents.play]\nprogram = '/bin/sh'\n\
              args = ['{}', '{{prompt_file}}', 'effort:{{effort}}']\nprompt = 'file'\noutput = 'lines'\n",
             home.path().join("agent.sh").display()
         );
@@ -42,7 +49,7 @@ impl Rig {
         let environment =
             Environment::from_pairs([("FLEET_HOME", here.clone()), ("HOME", here), ("PATH", path)])
                 .with_current_directory(repo.path());
-        let engine = Engine::new(Start { environment, directory: None, flags: Vec::new() }).unwrap();
+        let engine = Engine::new(EngineStart { environment, directory: None, flags: Vec::new() }).unwrap();
         Self { repo, home, engine }
     }
 
@@ -78,6 +85,33 @@ impl Rig {
 
     pub(crate) fn home(&self) -> &Path {
         self.home.path()
+    }
+
+    /// Adds a task whose agent runs a script.
+    pub(crate) async fn add(&self, script: &str, after: &[&str]) -> String {
+        self.add_with(script, after, TaskFields::default()).await
+    }
+
+    pub(crate) async fn add_with(&self, script: &str, after: &[&str], fields: TaskFields) -> String {
+        let request = task_add::Request {
+            title: "Work".to_owned(),
+            after: after.iter().map(ToString::to_string).collect(),
+            fields: TaskFields {
+                description: Some(format!("RUN\n{script}\n{DONE}\nEND\n")),
+                retries: Some(1),
+                ..fields
+            },
+            ..task_add::Request::default()
+        };
+        let added = fleet_api::call(&self.engine, None, &request).await.unwrap();
+        added.task.unwrap().id.to_string()
+    }
+
+    /// Plays the next task, which must succeed.
+    pub(crate) async fn done(&self) -> Run {
+        let run = self.play().await.unwrap();
+        assert_eq!(run.state.get(), RunState::Succeeded, "{run:?}");
+        run
     }
 
     /// The commit at the tip of a run's branch.

@@ -1,7 +1,7 @@
 //! Where a stage starts.
 
 use fleet_core::run::Reason;
-use fleet_core::workflow::{Changes, Copies, OnConflict, OnFailure, Stage, Start};
+use fleet_core::workflow::{ChangeRule, Copies, OnConflict, OnFailure, Stage, StageStart};
 
 use crate::play::{Play, reviewer, stage};
 
@@ -14,7 +14,7 @@ fn write(name: &str, file: &str) -> Stage {
 
 #[tokio::test]
 async fn a_line_goes_on_from_what_the_stage_before_made_even_through_one_that_only_looked() {
-    let review = Stage { start: Start::Inherit, ..reviewer("review", &[0], "", APPROVE) };
+    let review = Stage { start: StageStart::Inherit, ..reviewer("review", &[0], "", APPROVE) };
     let refine = stage("refine", &[1], "", "test -f a && echo more >> a");
     let play = Play::of(vec![write("write", "a"), review, refine]).await;
     assert_eq!(play.told(), ["write succeeded", "review succeeded", "refine succeeded"]);
@@ -28,7 +28,7 @@ async fn a_line_goes_on_from_what_the_stage_before_made_even_through_one_that_on
 
 #[tokio::test]
 async fn what_several_made_is_merged_and_kept_even_if_nobody_adds_to_it() {
-    let join = Stage { changes: Changes::None, ..stage("join", &[1, 0], "", "test -f a && test -f b") };
+    let join = Stage { changes: ChangeRule::None, ..stage("join", &[1, 0], "", "test -f a && test -f b") };
     let last = stage("last", &[2], "", "echo c > c");
     let play = Play::of(vec![write("one", "a"), write("two", "b"), join, last]).await;
     assert_eq!(play.told(), ["one succeeded", "two succeeded", "join succeeded", "last succeeded"]);
@@ -47,7 +47,7 @@ async fn copies_that_failed_give_nothing_and_new_ones_start_at_the_base() {
     let copies =
         Stage { copies: Copies::Count(3), on_failure: OnFailure::Continue, ..stage("try", &[], "", script) };
     let join = stage("join", &[0], "", "test -f f1 && test -f f3 && ! test -f f2 && echo x > x");
-    let apart = Stage { start: Start::New, ..stage("apart", &[0], "", "test -f f1 || echo y > y") };
+    let apart = Stage { start: StageStart::New, ..stage("apart", &[0], "", "test -f f1 || echo y > y") };
     let play = Play::of(vec![copies, join, apart]).await;
     assert_eq!(play.run("try-2").reason, Some(Reason::AgentError));
     assert_eq!(play.run("join").reason, None, "{:?}", play.run("join").detail);

@@ -16,8 +16,9 @@ use std::time::Duration;
 use super::checkout::Checkout;
 use super::error::GitError;
 use super::oid::Oid;
-use crate::child::{Ended, Stopped, read_to_end_of};
-use crate::inherited;
+use crate::child::{ExitedChild, Stopped, Until, read_until};
+use crate::stop_flag::StopFlag;
+use crate::{inherited, trace};
 
 /// The longest output of a command with a short answer.
 const SHORT_OUTPUT: usize = 1 << 20;
@@ -65,6 +66,7 @@ pub(super) struct Git {
     args: Vec<OsString>,
     stdin: Stdio,
     patience: Duration,
+    stop: Option<StopFlag>,
     transports: Transports,
 }
 
@@ -126,6 +128,7 @@ impl Git {
             args: Vec::new(),
             stdin: Stdio::null(),
             patience: COMMAND_TIMEOUT,
+            stop: None,
             transports: Transports::None,
         }
     }
@@ -178,6 +181,13 @@ impl Git {
     /// For commands that write whole trees, or wait for a network.
     pub(super) fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
+        self
+    }
+
+    /// Ends the command, and all that it started, when the flag is set. Only for commands whose half-done work is thrown
+    /// away.
+    pub(super) fn stop_flag(mut self, flag: &StopFlag) -> Self {
+        self.stop = Some(flag.clone());
         self
     }
 
@@ -239,8 +249,9 @@ impl Git {
     }
 
     #[expect(clippy::disallowed_methods, reason = "this crate is the home of processes")]
-    fn stream(self, sink: &mut dyn FnMut(&[u8]) -> Result<(), GitError>) -> Result<Ended, GitError> {
+    fn stream(self, sink: &mut dyn FnMut(&[u8]) -> Result<(), GitError>) -> Result<ExitedChild, GitError> {
         let shown = self.shown();
+        let _span = trace::span(|| format!("git {shown}"));
         let mut command = Command::new(inherited::git());
         command.arg("--no-pager");
         for setting in SETTINGS {
@@ -265,7 +276,9 @@ impl Git {
         })?;
         // The command keeps our end of what the child reads, for instance a lock.
         drop(command);
-        read_to_end_of(child, self.patience, sink).map_err(|stopped| match stopped {
+        let until = Until { patience: self.patience, flag: self.stop.as_ref() };
+        read_until(child, until, sink).map_err(|stopped| match stopped {
+            Stopped::Flag => GitError::Stopped { command: shown },
             Stopped::Deadline => GitError::TimedOut { command: shown, after: self.patience },
             Stopped::Io(error) => GitError::Start(error),
             Stopped::Sink(error) => error,

@@ -5,9 +5,11 @@
 
 use std::fs;
 use std::io;
+use std::thread;
 
 use super::capture::{
-    Captured, Purpose, Scratch, Skipped, SkippedWhy, Skips, Tree, Wanted, capture, tree_without,
+    CapturePurpose, CaptureRequest, Captured, CapturedTree, ScratchFile, Skipped, SkippedWhy, Skips, capture,
+    tree_without,
 };
 use super::checkout::Checkout;
 use super::command::Git;
@@ -36,6 +38,8 @@ pub struct CommitLeftovers<'a> {
 pub struct Leftovers {
     /// `None` when nothing was left to commit.
     pub commit: Option<Oid>,
+    /// The only parent of `commit`, if it has one.
+    pub parent: Option<Oid>,
     /// The commit that has everything; `None` in a repository where nothing was ever committed.
     pub head: Option<Oid>,
     pub skips: Skips,
@@ -62,8 +66,17 @@ pub fn commit_and_snapshot(
 ) -> Result<(Leftovers, Option<Snapshot>), GitError> {
     let CommitAndSnapshot { commit: leftovers, snapshot: take, base } = wanted;
     snapshot::check_run(take.run)?;
-    let captured = capture(Wanted { exclude: leftovers.exclude, ..take.wanted(Purpose::CommitAndKeep) })?;
-    let (leftovers, head) = commit(leftovers, &captured, HeadState::of(take.checkout)?)?;
+    // Neither waits for the other, and both ask git.
+    let (captured, head) = thread::scope(|scope| {
+        let head = scope.spawn(|| HeadState::of(take.checkout));
+        let captured = capture(CaptureRequest {
+            exclude: leftovers.exclude,
+            ..take.wanted(CapturePurpose::CommitAndKeep)
+        });
+        (captured, head.join().unwrap_or_else(|_| HeadState::of(take.checkout)))
+    });
+    let captured = captured?;
+    let (leftovers, head) = commit(leftovers, &captured, head?)?;
     let snapshot = match &leftovers.head {
         Some(head_commit) if head_commit != *base => snapshot::store(take, &captured, &head).map(Some)?,
         _ => snapshot::store_rest(take, &captured, &head)?,
@@ -78,12 +91,13 @@ fn commit(
     captured: &Captured,
     old: HeadState,
 ) -> Result<(Leftovers, HeadState), GitError> {
-    let Tree { tree, skips } = committable(wanted.checkout, captured, &old)?;
+    let CapturedTree { tree, skips } = committable(wanted.checkout, captured, &old)?;
     let commit = match &old.commit {
         Some(_) if old.has(&tree) => None,
         None if is_empty(&tree) => None,
         parent => Some(write(wanted, &tree, parent.as_ref())?),
     };
+    let parent = old.commit.clone();
     let head = match &commit {
         Some(commit) => {
             note_base(wanted.checkout, commit, old.commit.as_ref())?;
@@ -92,28 +106,30 @@ fn commit(
         }
         None => old,
     };
-    Ok((Leftovers { commit, head: head.commit.clone(), skips, is_dense: captured.is_dense }, head))
+    let leftovers =
+        Leftovers { commit, parent, head: head.commit.clone(), skips, is_dense: captured.is_dense };
+    Ok((leftovers, head))
 }
 
 /// What can be committed of what was captured, with all its objects in the vault. Files that git refuses are left as they
 /// were: the snapshot has them.
-fn committable(checkout: &Checkout, captured: &Captured, old: &HeadState) -> Result<Tree, GitError> {
-    let (Tree { tree, mut skips }, vault) = (captured.commit.clone(), &checkout.common_dir);
+fn committable(checkout: &Checkout, captured: &Captured, old: &HeadState) -> Result<CapturedTree, GitError> {
+    let (CapturedTree { tree, mut skips }, vault) = (captured.commit.clone(), &checkout.common_dir);
     if old.has(&tree) {
-        return Ok(Tree { tree, skips });
+        return Ok(CapturedTree { tree, skips });
     }
     let from = old.commit.as_ref();
     let new = new_entries(vault, from, &tree)?;
     let Some(refused) = refused_files(vault, (from, &tree), &new)? else {
         complete_new(vault, (from, &tree), &new)?;
-        return Ok(Tree { tree, skips });
+        return Ok(CapturedTree { tree, skips });
     };
     let tree = tree_without(checkout, &captured.index, &refused.files)?;
     complete(vault, from, &tree)?;
     for NewEntry { path, .. } in refused.files {
         skips.add(Skipped { path, why: SkippedWhy::Rejected });
     }
-    Ok(Tree { tree, skips })
+    Ok(CapturedTree { tree, skips })
 }
 
 /// Notes the agent's commit on which ours is based.
@@ -133,7 +149,7 @@ pub(super) fn agents_commit(checkout: &Checkout, head: &Oid) -> Option<Oid> {
 
 /// Makes our index that of the commit. After `HEAD` has moved: killed in between, the next attempt finds nothing to
 /// commit and gets here.
-fn settle(checkout: &Checkout, index: &Scratch) -> Result<(), GitError> {
+fn settle(checkout: &Checkout, index: &ScratchFile) -> Result<(), GitError> {
     let own = checkout.git_dir.join("index");
     fs::rename(index.path(), &own).map_err(GitError::io(&own))
 }

@@ -24,6 +24,8 @@ pub enum GitError {
         .after.as_secs()
     )]
     TimedOut { command: String, after: Duration },
+    #[error("`git {command}` was stopped, as asked")]
+    Stopped { command: String },
     #[error("`git {command}` wrote more than {limit} bytes")]
     TooMuchOutput { command: String, limit: usize },
     #[error("{} has more than {limit} files and folders", .path.display())]

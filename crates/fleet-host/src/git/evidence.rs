@@ -84,8 +84,23 @@ impl FileStatus {
 /// What `head` has that `base` has not.
 pub fn changes(repo: &Path, base: &Oid, head: &Oid) -> Result<Changes, GitError> {
     let from = comparison_base(repo, base, head)?;
-    let (commits, commits_total) = commits(repo, &from, head)?;
-    let mut files = Files::default();
+    let commits = commits(repo, &from, head)?;
+    compared(repo, (&from, head), commits)
+}
+
+/// The same for a commit whose only parent is `base`: git need not be asked for the histories.
+pub fn changes_of_one(repo: &Path, base: &Oid, commit: CommitLine) -> Result<Changes, GitError> {
+    let head = commit.oid.clone();
+    compared(repo, (base, &head), (vec![commit], 1))
+}
+
+/// What `head` has that `from` has not, with the commits between them.
+fn compared(
+    repo: &Path,
+    (from, head): (&Oid, &Oid),
+    (commits, commits_total): (Vec<CommitLine>, u64),
+) -> Result<Changes, GitError> {
+    let mut files = DiffFiles::default();
     Git::about(repo)
         .args([
             "diff-tree",
@@ -100,7 +115,7 @@ pub fn changes(repo: &Path, base: &Oid, head: &Oid) -> Result<Changes, GitError>
         .args([from.as_str(), head.as_str()])
         .records(&mut |record| files.take(record))?;
     Ok(Changes {
-        base: from,
+        base: from.clone(),
         head: head.clone(),
         commits,
         commits_total,
@@ -141,18 +156,18 @@ fn commit_line(record: &[u8]) -> Result<CommitLine, GitError> {
 
 /// Reads `--raw --numstat -z`: first what became of each file, then, in the same order, its lines.
 #[derive(Debug, Default)]
-struct Files {
+struct DiffFiles {
     changed: Vec<FileChange>,
     total: u64,
     added: u64,
     deleted: u64,
     counted: u64,
-    next: Next,
+    next: NextRecord,
 }
 
 /// What the next record is.
 #[derive(Debug, Default)]
-enum Next {
+enum NextRecord {
     #[default]
     Header,
     Path(FileStatus),
@@ -161,17 +176,17 @@ enum Next {
     Skip(u8),
 }
 
-impl Files {
+impl DiffFiles {
     fn take(&mut self, record: &[u8]) -> Result<(), GitError> {
         match std::mem::take(&mut self.next) {
-            Next::Header => self.header(record)?,
-            Next::Path(status @ (FileStatus::Renamed | FileStatus::Copied)) => {
-                self.next = Next::NewPath(status, record.to_vec());
+            NextRecord::Header => self.header(record)?,
+            NextRecord::Path(status @ (FileStatus::Renamed | FileStatus::Copied)) => {
+                self.next = NextRecord::NewPath(status, record.to_vec());
             }
-            Next::Path(status) => self.push(status, record, None),
-            Next::NewPath(status, old) => self.push(status, record, Some(old)),
-            Next::Skip(1) => {}
-            Next::Skip(left) => self.next = Next::Skip(left - 1),
+            NextRecord::Path(status) => self.push(status, record, None),
+            NextRecord::NewPath(status, old) => self.push(status, record, Some(old)),
+            NextRecord::Skip(1) => {}
+            NextRecord::Skip(left) => self.next = NextRecord::Skip(left - 1),
         }
         Ok(())
     }
@@ -180,7 +195,7 @@ impl Files {
         if record.starts_with(b":") {
             let letter = record.rsplit(|byte| *byte == b' ').next().and_then(|word| word.first());
             let status = letter.and_then(|letter| FileStatus::parse(*letter));
-            self.next = Next::Path(status.ok_or_else(|| unexpected("diff-tree", record))?);
+            self.next = NextRecord::Path(status.ok_or_else(|| unexpected("diff-tree", record))?);
             return Ok(());
         }
         let mut fields = record.splitn(3, |byte| *byte == b'\t');
@@ -188,7 +203,7 @@ impl Files {
             return Err(unexpected("diff-tree", record));
         };
         if path.is_empty() {
-            self.next = Next::Skip(2);
+            self.next = NextRecord::Skip(2);
         }
         self.count(number(added), number(deleted));
         Ok(())

@@ -191,17 +191,17 @@ pub(super) fn packed_name(common_dir: &Path, name: &str) -> Option<PackedName> {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Value {
+pub(super) enum RefValue {
     Object(Oid),
     Ref(String),
 }
 
 /// What the file of a ref says; `None` if it is not there or damaged.
-pub(super) fn value_at(file: &Path) -> Option<Value> {
+pub(super) fn value_at(file: &Path) -> Option<RefValue> {
     let line = read_line(file)?;
     match line.strip_prefix("ref:") {
-        Some(name) => Some(Value::Ref(name.trim().to_owned())),
-        None => parse_oid(&line).map(Value::Object),
+        Some(name) => Some(RefValue::Ref(name.trim().to_owned())),
+        None => parse_oid(&line).map(RefValue::Object),
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::capture::Scratch;
+use super::capture::ScratchFile;
 use super::command::Git;
 use super::error::GitError;
 use super::files::{self, Tip};
@@ -15,7 +15,7 @@ use super::loose;
 use super::objects;
 use super::oid::Oid;
 use super::random;
-use super::retries::Retries;
+use super::retries::LockRetries;
 
 /// Where the refs of all vaults are.
 pub(super) const PREFIX: &str = "refs/fleet/held/";
@@ -86,7 +86,7 @@ impl Holds {
     /// Gives up held commits. A ref that is not at the commit of its name stays.
     pub fn give_up(&self, commits: &BTreeSet<Oid>) -> Result<(), GitError> {
         let mut left = commits.clone();
-        let mut retries = Retries::in_git_dir(&self.repo);
+        let mut retries = LockRetries::in_git_dir(&self.repo);
         while !left.is_empty() {
             left = &left & &self.all()?;
             match self.delete(&left) {
@@ -103,7 +103,7 @@ impl Holds {
 
     /// Makes the ref with git, which waits for locks a little; we wait longer.
     fn create(&self, name: &str, commit: &Oid) -> Result<(), GitError> {
-        let mut retries = Retries::in_git_dir(&self.repo);
+        let mut retries = LockRetries::in_git_dir(&self.repo);
         loop {
             // Without an old value: anyone who held it in between wanted the same.
             match self.git().args(["update-ref", "--no-deref", name, commit.as_str()]).run() {
@@ -122,7 +122,7 @@ impl Holds {
         }
         let line = |commit: &Oid| format!("delete {} {commit}\n", self.ref_name(commit));
         let lines: String = commits.iter().map(line).collect();
-        let (_file, stdin) = Scratch::new(&self.vault, "give-up").with(lines.as_bytes())?;
+        let (_file, stdin) = ScratchFile::new(&self.vault, "give-up").with(lines.as_bytes())?;
         self.git().args(["update-ref", "--no-deref", "--stdin"]).stdin(stdin).run()
     }
 

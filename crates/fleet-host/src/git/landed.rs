@@ -1,18 +1,25 @@
 //! Which work has arrived where it was meant to go.
 //!
 //! Owns the questions that come before anything is tidied up: what the branches are, where work lands, which commits
-//! are not there yet. All answers come from a fixed number of git processes, however many branches there are.
+//! are not there yet. All answers come from a fixed number of git processes, however many branches there are. For a single
+//! commit, it also finds work that landed under another name: squashed, rebased or cherry-picked.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use super::capture::Scratch;
+use super::capture::ScratchFile;
 use super::command::Git;
+use super::commit::commit_as_user;
 use super::error::GitError;
+use super::merge::{MergeCheck, merge_tree};
 use super::oid::Oid;
 use super::refs;
+
+/// Comparing patches takes as long as there are commits on the other side.
+const COMPARE_TIMEOUT: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Branch {
@@ -25,7 +32,7 @@ pub struct Branch {
 
 /// A place where work lands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Landing {
+pub struct LandingTarget {
     /// As people know it.
     pub name: String,
     pub commit: Oid,
@@ -58,14 +65,14 @@ fn branch(fields: &[Vec<u8>]) -> Option<Branch> {
 }
 
 /// Where work lands: the current commit of the main checkout, and the usual main branches, here and at the origin.
-pub fn landings(repo: &Path) -> Result<Vec<Landing>, GitError> {
+pub fn landings(repo: &Path) -> Result<Vec<LandingTarget>, GitError> {
     const NAMES: [(&str, &str); 4] = [
         ("HEAD", "HEAD"),
         ("main", "refs/heads/main"),
         ("master", "refs/heads/master"),
         ("origin", "refs/remotes/origin/HEAD"),
     ];
-    let mut found: Vec<Landing> = Vec::new();
+    let mut found: Vec<LandingTarget> = Vec::new();
     for (name, rev) in NAMES {
         let commit = match refs::resolve_commit(repo, rev) {
             Ok(commit) => commit,
@@ -74,7 +81,7 @@ pub fn landings(repo: &Path) -> Result<Vec<Landing>, GitError> {
         };
         if found.iter().all(|landing| landing.commit != commit) {
             let tree = refs::tree_of(repo, &commit)?;
-            found.push(Landing { name: name.to_owned(), commit, tree });
+            found.push(LandingTarget { name: name.to_owned(), commit, tree });
         }
     }
     Ok(found)
@@ -84,7 +91,7 @@ pub fn landings(repo: &Path) -> Result<Vec<Landing>, GitError> {
 pub fn not_landed(
     repo: &Path,
     commits: &BTreeSet<Oid>,
-    landings: &[Landing],
+    landings: &[LandingTarget],
 ) -> Result<BTreeSet<Oid>, GitError> {
     let wanted = commits.iter().map(ToString::to_string);
     let known = landings.iter().map(|landing| format!("^{}", landing.commit));
@@ -96,6 +103,55 @@ pub fn not_landed(
         })?;
     }
     Ok(missing)
+}
+
+/// Whether `current` has the work of a commit, however it got there: merged, rebased, cherry-picked or squashed. May write
+/// objects, so ask the vault.
+pub fn has_work(repo: &Path, current: &Oid, work: &Oid) -> Result<bool, GitError> {
+    if refs::is_ancestor(repo, work, current)? {
+        return Ok(true);
+    }
+    // Nothing has landed since the work began.
+    if refs::is_ancestor(repo, current, work)? {
+        return Ok(false);
+    }
+    match has_equal_work(repo, current, work) {
+        // A partial clone lacks files, and a long history takes too long: then it counts as work that has not landed.
+        Err(GitError::Failed { .. } | GitError::TimedOut { .. }) => Ok(false),
+        answer => answer,
+    }
+}
+
+/// Whether merging the work would change nothing, or its patches are among those of `current`. The first holds until
+/// somebody changes the same lines again, the second whatever happened afterwards.
+fn has_equal_work(repo: &Path, current: &Oid, work: &Oid) -> Result<bool, GitError> {
+    let tree = refs::tree_of(repo, current)?;
+    if merge_tree(repo, current, work)? == (MergeCheck::Clean { tree }) {
+        return Ok(true);
+    }
+    if has_patches(repo, current, work)? {
+        return Ok(true);
+    }
+    let fork = Git::about(repo).args(["merge-base", current.as_str(), work.as_str()]).answer()?;
+    if fork.code != Some(0) {
+        return Ok(false);
+    }
+    let (fork, tree) = (fork.oid()?, refs::tree_of(repo, work)?);
+    let squashed = commit_as_user(|| {
+        Git::about(repo).args(["commit-tree", tree.as_str(), "-p", fork.as_str(), "-m", "squashed"])
+    })?;
+    has_patches(repo, current, &squashed)
+}
+
+/// Whether each commit that only `work` has makes the same change as one that only `current` has. Not known of a merge,
+/// which may have changes of its own.
+fn has_patches(repo: &Path, current: &Oid, work: &Oid) -> Result<bool, GitError> {
+    let has_none = |kinds: &[&str]| {
+        let git = Git::about(repo).patience(COMPARE_TIMEOUT);
+        let git = git.args(["rev-list", "--right-only", "--max-count=1"]).args(kinds);
+        Ok(git.arg(format!("{current}...{work}")).arg("--").bytes()?.is_empty())
+    };
+    Ok(has_none(&["--merges"])? && has_none(&["--cherry-pick", "--no-merges"])?)
 }
 
 pub fn trees(repo: &Path, commits: &BTreeSet<Oid>) -> Result<BTreeMap<Oid, Oid>, GitError> {
@@ -129,7 +185,7 @@ fn listed(
     asked: &[String],
     each: &mut dyn FnMut(&str),
 ) -> Result<(), GitError> {
-    let input = Scratch::input(asked.join("\n").as_bytes())?;
+    let input = ScratchFile::input(asked.join("\n").as_bytes())?;
     let mut open = Vec::new();
     Git::about(repo).args(["rev-list"]).args(options).arg("--stdin").stdin(input).feed(&mut |piece| {
         open.extend_from_slice(piece);

@@ -37,8 +37,8 @@ const LONGEST_LOCK: Duration = Duration::from_millis(100);
 pub(super) fn create(git_dir: &Path, name: &str, at: &Oid) -> Option<()> {
     let common_dir = ours_alone(git_dir, name)?;
     let path = common_dir.join(name);
-    let draft = Draft::new(&common_dir, &format!("{at}\n"), name.starts_with(SNAPSHOTS)).ok()?;
-    let lock = Lock::on_new(&path, &draft).or_else(|| Lock::left(&path, at))?;
+    let draft = RefDraft::new(&common_dir, &format!("{at}\n"), name.starts_with(SNAPSHOTS)).ok()?;
+    let lock = RefLock::on_new(&path, &draft).or_else(|| RefLock::left(&path, at))?;
     let is_free = matches!(fs::symlink_metadata(&path), Err(error) if is_absence(&error))
         && files::packed_name(&common_dir, name)? == PackedName::Free;
     if !is_free {
@@ -75,7 +75,7 @@ fn lock_of(path: &Path) -> PathBuf {
 }
 
 /// The future content of a ref, in a file that is not yet a lock. Removed when dropped.
-struct Draft {
+struct RefDraft {
     path: PathBuf,
 }
 
@@ -98,7 +98,7 @@ pub(super) fn sweep_drafts(common_dir: &Path, age: Duration) -> io::Result<usize
     Ok(swept)
 }
 
-impl Draft {
+impl RefDraft {
     /// A snapshot is the last copy of something: after a loss of power its ref must not be empty.
     fn new(common_dir: &Path, content: &str, is_durable: bool) -> io::Result<Self> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -114,21 +114,21 @@ impl Draft {
     }
 }
 
-impl Drop for Draft {
+impl Drop for RefDraft {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
     }
 }
 
 /// The right to change a ref. Given back when it is dropped.
-struct Lock {
+struct RefLock {
     path: PathBuf,
     is_held: bool,
 }
 
-impl Lock {
+impl RefLock {
     /// For a ref whose folders may be missing.
-    fn on_new(path: &Path, draft: &Draft) -> Option<Self> {
+    fn on_new(path: &Path, draft: &RefDraft) -> Option<Self> {
         let lock = lock_of(path);
         for _ in 0..ATTEMPTS {
             match fs::hard_link(&draft.path, &lock) {
@@ -161,7 +161,7 @@ impl Lock {
     }
 }
 
-impl Drop for Lock {
+impl Drop for RefLock {
     fn drop(&mut self) {
         if self.is_held {
             let _ = fs::remove_file(&self.path);

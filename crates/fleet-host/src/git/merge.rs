@@ -23,13 +23,13 @@ const SINCE: &str = "2.38";
 
 /// Paths, as text; a name that is not UTF-8 is shown as well as it can be.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Paths {
+pub struct ListedPaths {
     /// In git's order, at most a thousand.
     pub listed: Vec<String>,
     pub total: u64,
 }
 
-impl Paths {
+impl ListedPaths {
     fn take(&mut self, path: &[u8]) {
         self.total += 1;
         if self.listed.len() < LISTED {
@@ -47,7 +47,7 @@ pub enum MergeCheck {
     },
     Conflicted {
         /// Where. May be empty: a folder that one side renamed and the other filled has no file to show.
-        files: Paths,
+        files: ListedPaths,
     },
 }
 
@@ -61,7 +61,7 @@ pub enum Merge {
     Conflict {
         /// The first that cannot be merged.
         with: Oid,
-        files: Paths,
+        files: ListedPaths,
     },
 }
 
@@ -79,7 +79,7 @@ pub fn merge_tree(repo: &Path, ours: &Oid, theirs: &Oid) -> Result<MergeCheck, G
     match (answer.code, tree) {
         (Some(0), Some(tree)) => Ok(MergeCheck::Clean { tree }),
         (Some(1), Some(_)) => {
-            let mut files = Paths::default();
+            let mut files = ListedPaths::default();
             records.for_each(|path| files.take(path));
             Ok(MergeCheck::Conflicted { files })
         }
@@ -121,9 +121,9 @@ pub fn merge_commits(repo: &Path, commits: &[Oid], message: &str) -> Result<Merg
 
 /// The paths that `head` changed since its history parted from that of `base`. A renamed file counts with both names: a
 /// change of either concerns it.
-pub fn touched_files(repo: &Path, base: &Oid, head: &Oid) -> Result<Paths, GitError> {
+pub fn touched_files(repo: &Path, base: &Oid, head: &Oid) -> Result<ListedPaths, GitError> {
     let from = comparison_base(repo, base, head)?;
-    let mut files = Paths::default();
+    let mut files = ListedPaths::default();
     Git::about(repo)
         .args(["diff-tree", "-r", "-z", "--no-renames", "--name-only", "--ignore-submodules=none"])
         .args([from.as_str(), head.as_str(), "--"])

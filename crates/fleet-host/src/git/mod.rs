@@ -43,27 +43,27 @@ pub use commit::{CommitAndSnapshot, CommitLeftovers, Leftovers, commit_and_snaps
 pub use discover::{DiscoverError, Repository, discover};
 pub use error::GitError;
 pub use evidence::{
-    Changes, CommitLine, DiffColor, DiffStyle, FileChange, FileStatus, changes, diff, tracked_among,
-    uncommitted,
+    Changes, CommitLine, DiffColor, DiffStyle, FileChange, FileStatus, changes, changes_of_one, diff,
+    tracked_among, uncommitted,
 };
 pub use held::Holds;
-pub use landed::{Branch, Landing, branches, differing_files, landings, not_landed, trees};
-pub use merge::{Merge, MergeCheck, Paths, merge_commits, merge_tree, touched_files, with_markers};
+pub use landed::{Branch, LandingTarget, branches, differing_files, has_work, landings, not_landed, trees};
+pub use merge::{ListedPaths, Merge, MergeCheck, merge_commits, merge_tree, touched_files, with_markers};
 pub use oid::{Oid, OidError};
 pub use personal::clone_for_person;
 pub use publish::{Compression, NotPublished, Publish, Published, publish, sweep_keeps};
 pub use refs::{
-    branch_commit, branch_conflict, check_safe, checked_out_at, delete_branch, has_commit, head_commit,
-    is_ancestor, resolve_commit, root_commit,
+    branch_commit, branch_conflict, check_safe, checked_out_at, delete_branch, has_commit,
+    has_commit_at_hand, head_commit, is_ancestor, resolve_commit, root_commit, share_history,
 };
 pub use snapshot::{
-    KeepCommits, Snapshot, StoredSnapshot, TakeSnapshot, drop_snapshots, glance, keep_commit, keep_commits,
-    list_snapshots, restore_branch, take_snapshot, take_snapshot_of_rest,
+    KeepCommits, Snapshot, StoredSnapshot, TakeSnapshot, drop_snapshots, keep_commit, keep_commits,
+    list_snapshots, restore_branch, take_snapshot, take_snapshot_of_rest, unnamed_snapshot,
 };
 pub use vault::{check_vault, open_vault, tidy_vault};
 pub use version::version;
 pub use workspace::{
-    Area, Collected, Emptied, Keep, Marks, OccupiedSlot, Open, OtherWork, Pace, SeenWorkspace, Slot,
-    SlotState, StartAt, Surrounding, Untouched, Workspace, WorkspaceError, empty_trash, move_to_trash,
-    surrounding,
+    Area, Collected, CommitMarks, Emptied, KeepFiles, OccupiedSlot, OpenRequest, OtherWork, Pace,
+    SeenWorkspace, Slot, SlotState, StartAt, Surrounding, Untouched, Workspace, WorkspaceError, empty_trash,
+    move_to_trash, surrounding,
 };

@@ -14,18 +14,18 @@ const LINK: &str = "160000";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct NewEntry {
     pub(super) path: Vec<u8>,
-    pub(super) now: Item,
+    pub(super) now: TreeItem,
     /// What the commit has at this path.
-    pub(super) before: Option<Item>,
+    pub(super) before: Option<TreeItem>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Item {
+pub(super) struct TreeItem {
     pub(super) mode: String,
     pub(super) object: Oid,
 }
 
-impl Item {
+impl TreeItem {
     /// `None` if there is nothing.
     fn parse(mode: &str, object: &str) -> Option<Self> {
         let object = Oid::parse(object).ok().filter(|_| mode != "000000")?;
@@ -71,8 +71,8 @@ fn entry(fields: &str, path: &[u8]) -> Option<NewEntry> {
     let mut words = fields.trim_start_matches(':').split(' ');
     let mut word = || words.next().unwrap_or_default();
     let (old_mode, mode, old_object, object) = (word(), word(), word(), word());
-    let now = Item::parse(mode, object)?;
-    Some(NewEntry { path: path.to_vec(), now, before: Item::parse(old_mode, old_object) })
+    let now = TreeItem::parse(mode, object)?;
+    Some(NewEntry { path: path.to_vec(), now, before: TreeItem::parse(old_mode, old_object) })
 }
 
 fn all(git_dir: &Path, tree: &Oid) -> Result<Vec<NewEntry>, GitError> {
@@ -82,7 +82,7 @@ fn all(git_dir: &Path, tree: &Oid) -> Result<Vec<NewEntry>, GitError> {
         let fields = String::from_utf8_lossy(&record[..tab]);
         let mut words = fields.split(' ');
         if let (Some(mode), _, Some(object)) = (words.next(), words.next(), words.next())
-            && let Some(now) = Item::parse(mode, object)
+            && let Some(now) = TreeItem::parse(mode, object)
         {
             let path = record.get(tab + 1..).unwrap_or_default().to_vec();
             found.push(NewEntry { path, now, before: None });

@@ -12,12 +12,12 @@ const SIGNATURE: [u8; 8] = [0xff, b't', b'O', b'c', 0, 0, 0, 2];
 const HEADER: u64 = 8 + 256 * 4;
 
 /// Where an index is read from.
-pub(super) trait Source {
+pub(super) trait ReadAt {
     /// Fills the buffer; `None` if the index ends before that.
     fn fill(&self, buffer: &mut [u8], at: u64) -> Option<()>;
 }
 
-impl Source for Vec<u8> {
+impl ReadAt for Vec<u8> {
     fn fill(&self, buffer: &mut [u8], at: u64) -> Option<()> {
         let at = usize::try_from(at).ok()?;
         buffer.copy_from_slice(self.get(at..at.checked_add(buffer.len())?)?);
@@ -25,7 +25,7 @@ impl Source for Vec<u8> {
     }
 }
 
-impl Source for File {
+impl ReadAt for File {
     fn fill(&self, buffer: &mut [u8], at: u64) -> Option<()> {
         self.read_exact_at(buffer, at).ok()
     }
@@ -66,7 +66,7 @@ impl PackIndex<File> {
     }
 }
 
-impl<S: Source> PackIndex<S> {
+impl<S: ReadAt> PackIndex<S> {
     fn of(source: S) -> Option<Self> {
         let mut signature = [0; SIGNATURE.len()];
         source.fill(&mut signature, 0)?;

@@ -64,9 +64,14 @@ pub fn root_commit(repo: &Path) -> Result<Option<Oid>, GitError> {
     Ok(last.and_then(|line| Oid::parse(std::str::from_utf8(line).ok()?).ok()))
 }
 
+/// Whether a repository certainly has a commit, as its files say. "No" means that [`has_commit`] has to ask git.
+pub fn has_commit_at_hand(repo: &Path, commit: &Oid) -> bool {
+    objects::is_there(repo, commit)
+}
+
 /// Whether a repository has a commit.
 pub fn has_commit(repo: &Path, commit: &Oid) -> Result<bool, GitError> {
-    if objects::is_there(repo, commit) {
+    if has_commit_at_hand(repo, commit) {
         return Ok(true);
     }
     let answer = Git::about(repo).args(["cat-file", "-e"]).arg(format!("{commit}^{{commit}}")).answer()?;
@@ -167,10 +172,20 @@ pub fn checked_out_at(repo: &Path, branch: &str) -> Result<Option<PathBuf>, GitE
     Ok((!path.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(path))))
 }
 
+/// Whether two commits have one in common among those before them. Without one, `git merge` refuses.
+pub fn share_history(repo: &Path, one: &Oid, other: &Oid) -> Result<bool, GitError> {
+    yes_or_no(Git::about(repo).args(["merge-base", one.as_str(), other.as_str()]).answer()?)
+}
+
 /// Whether everything in `older` is also in `newer`.
 pub fn is_ancestor(repo: &Path, older: &Oid, newer: &Oid) -> Result<bool, GitError> {
-    let answer =
-        Git::about(repo).args(["merge-base", "--is-ancestor", older.as_str(), newer.as_str()]).answer()?;
+    yes_or_no(
+        Git::about(repo).args(["merge-base", "--is-ancestor", older.as_str(), newer.as_str()]).answer()?,
+    )
+}
+
+/// As git answers a question with its exit status.
+fn yes_or_no(answer: Answer) -> Result<bool, GitError> {
     match answer.code {
         Some(0) => Ok(true),
         Some(1) => Ok(false),

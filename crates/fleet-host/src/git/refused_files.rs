@@ -21,7 +21,7 @@ pub(super) struct RefusedFiles {
     pub(super) why: String,
 }
 
-/// The files that are new in a tree since the commit `from` and fail git's check, as far as can be told: all of the kind
+/// The files that are new in a tree since the commit `from` and fail git's check, as far as is known: all of the kind
 /// that is checked.
 pub(super) fn refused_files(
     vault: &Path,

@@ -14,14 +14,14 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 
 /// For how long failures of git are taken for another process's lock.
 #[derive(Debug)]
-pub(super) struct Retries<'r> {
+pub(super) struct LockRetries<'r> {
     /// The git directory that is written to.
     git_dir: &'r Path,
     /// From the first failure on: what came before may have taken long.
     patience: Option<BoundedWait>,
 }
 
-impl<'r> Retries<'r> {
+impl<'r> LockRetries<'r> {
     pub(super) const fn in_git_dir(git_dir: &'r Path) -> Self {
         Self { git_dir, patience: None }
     }

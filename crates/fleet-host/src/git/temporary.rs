@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-use super::capture::Scratch;
+use super::capture::ScratchFile;
 use super::error::GitError;
 
 /// A folder for its owner alone. That of a killed process stays, under a name that starts with `fleet-`.
@@ -18,7 +18,7 @@ impl Temporary {
     /// A new folder in `parent`. One that is there already may be in use: numbers of processes repeat in containers.
     pub(super) fn new(parent: &Path, purpose: &str) -> Result<Self, GitError> {
         loop {
-            let path = Scratch::new(parent, purpose).path().to_owned();
+            let path = ScratchFile::new(parent, purpose).path().to_owned();
             match make(&path) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(GitError::io(&path)(error)),

@@ -9,7 +9,7 @@ fn seen(line: Line<'_>) -> Seen {
 
 /// The lines of a stream that arrives in chunks of a size.
 fn split(stream: &[u8], max: usize, chunk: usize) -> Vec<Seen> {
-    let mut lines = Lines::new(max);
+    let mut lines = LineSplitter::new(max);
     let mut all = Vec::new();
     for piece in stream.chunks(chunk) {
         lines.push(piece, &mut |line| all.push(seen(line)));
@@ -67,7 +67,7 @@ fn the_return_of_a_line_end_is_not_what_makes_a_line_too_long() {
 
 #[test]
 fn a_gap_ends_the_line_before_it() {
-    let mut lines = Lines::starting_at(100, 7);
+    let mut lines = LineSplitter::starting_at(100, 7);
     let mut all = Vec::new();
     lines.push(b"half", &mut |line| all.push(seen(line)));
     lines.skip_to(1000, &mut |line| all.push(seen(line)));
@@ -79,7 +79,7 @@ fn a_gap_ends_the_line_before_it() {
 #[test]
 fn an_endless_line_takes_no_more_room_than_a_long_one() {
     const MAX: usize = 1 << 20;
-    let mut lines = Lines::new(MAX);
+    let mut lines = LineSplitter::new(MAX);
     let chunk = vec![b'x'; 64 * 1024];
     let mut largest = 0;
     for _ in 0..2 * 1024 {
@@ -106,7 +106,7 @@ fn line_of(bytes: &[u8], cut: bool) -> Line<'_> {
 #[test]
 fn a_line_in_one_chunk_is_not_copied() {
     let chunk = b"abc\n";
-    Lines::new(10).push(chunk, &mut |line| {
+    LineSplitter::new(10).push(chunk, &mut |line| {
         assert_eq!(line, line_of(b"abc", false));
         assert_eq!(line.bytes.as_ptr(), chunk.as_ptr());
     });

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 use crate::plain;
 
-pub use read::{LogReader, Piece};
+pub use read::{LogPiece, LogReader};
 pub use write::CappedLog;
 
 const LABEL: &str = "# fleet: from byte ";

@@ -13,7 +13,7 @@ const REOPEN_TRIES: usize = 5;
 const BLOCK: u64 = 64 * 1024;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece {
+pub enum LogPiece {
     /// Bytes that follow each other.
     Bytes {
         /// Where in the stream the first of them is.
@@ -74,7 +74,7 @@ impl LogReader {
     }
 
     /// The next piece, of at most `max` bytes. `None` at the end: ask again later to follow the log.
-    pub fn next_piece(&mut self, max: usize) -> io::Result<Option<Piece>> {
+    pub fn next_piece(&mut self, max: usize) -> io::Result<Option<LogPiece>> {
         for segment in open_segments(&self.path)? {
             if self.position >= segment.end() {
                 continue;
@@ -82,11 +82,11 @@ impl LogReader {
             let offset = self.position;
             if offset < segment.start {
                 self.position = segment.start;
-                return Ok(Some(Piece::Gap { offset, left_out: segment.start - offset }));
+                return Ok(Some(LogPiece::Gap { offset, left_out: segment.start - offset }));
             }
             let bytes = segment.read(offset, max as u64)?;
             self.position += bytes.len() as u64;
-            return Ok((!bytes.is_empty()).then_some(Piece::Bytes { offset, bytes }));
+            return Ok((!bytes.is_empty()).then_some(LogPiece::Bytes { offset, bytes }));
         }
         Ok(None)
     }

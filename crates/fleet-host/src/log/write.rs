@@ -22,13 +22,13 @@ pub struct CappedLog {
     head_room: u64,
     /// How long each of the two tails may get, its first line included.
     tail_room: u64,
-    place: Place,
+    place: LogPosition,
     position: u64,
     left_out: u64,
 }
 
 #[derive(Debug)]
-enum Place {
+enum LogPosition {
     Nowhere,
     Head(File),
     Tail { file: File, length: u64 },
@@ -49,14 +49,14 @@ impl CappedLog {
             path: path.to_owned(),
             head_room: cap / 2,
             tail_room: cap / 4,
-            place: Place::Nowhere,
+            place: LogPosition::Nowhere,
             position: 0,
             left_out: 0,
         }
     }
 
     fn begin(&mut self) -> io::Result<()> {
-        self.place = Place::Head(append_to(&self.path)?);
+        self.place = LogPosition::Head(append_to(&self.path)?);
         self.find_the_end()
     }
 
@@ -80,7 +80,7 @@ impl CappedLog {
         self.left_out = left_out(head_end, older.as_ref(), newer.as_ref());
         if let Some(newer) = newer {
             let length = newer.length + HEADER_LENGTH;
-            self.place = Place::Tail { file: append_to(&newer_path)?, length };
+            self.place = LogPosition::Tail { file: append_to(&newer_path)?, length };
         } else if older.is_some() {
             self.place = begin_tail(&newer_path, self.position)?;
         }
@@ -90,9 +90,9 @@ impl CappedLog {
     /// Writes as much as fits into the file that is being written.
     fn write_some(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = match &mut self.place {
-            Place::Nowhere => 0,
-            Place::Head(file) => file.write(fitting(bytes, self.head_room - self.position))?,
-            Place::Tail { file, length } => {
+            LogPosition::Nowhere => 0,
+            LogPosition::Head(file) => file.write(fitting(bytes, self.head_room - self.position))?,
+            LogPosition::Tail { file, length } => {
                 let written = file.write(fitting(bytes, self.tail_room - *length))?;
                 *length += written as u64;
                 written
@@ -106,15 +106,15 @@ impl CappedLog {
     fn make_room(&mut self) -> io::Result<()> {
         let [older, newer] = tails(&self.path);
         match &self.place {
-            Place::Head(_) if self.position < self.head_room => return Ok(()),
-            Place::Tail { length, .. } if *length < self.tail_room => return Ok(()),
+            LogPosition::Head(_) if self.position < self.head_room => return Ok(()),
+            LogPosition::Tail { length, .. } if *length < self.tail_room => return Ok(()),
             // An earlier attempt may have come to here and then found the disk full.
-            Place::Tail { .. } if Segment::tail(&newer)?.is_some() => {
+            LogPosition::Tail { .. } if Segment::tail(&newer)?.is_some() => {
                 let replaced = Segment::tail(&older)?.map_or(0, |gone| gone.length);
                 fs::rename(&newer, &older)?;
                 self.left_out += replaced;
             }
-            Place::Nowhere | Place::Head(_) | Place::Tail { .. } => {}
+            LogPosition::Nowhere | LogPosition::Head(_) | LogPosition::Tail { .. } => {}
         }
         self.place = begin_tail(&newer, self.position)?;
         Ok(())
@@ -126,7 +126,7 @@ impl Write for CappedLog {
         if bytes.is_empty() {
             return Ok(0);
         }
-        if matches!(self.place, Place::Nowhere) {
+        if matches!(self.place, LogPosition::Nowhere) {
             self.begin()?;
         }
         self.make_room()?;
@@ -158,9 +158,9 @@ fn append_to(path: &Path) -> io::Result<File> {
 }
 
 /// Makes a new tail. One that is there already is the unfinished beginning of one, and is begun again.
-fn begin_tail(path: &Path, start: u64) -> io::Result<Place> {
+fn begin_tail(path: &Path, start: u64) -> io::Result<LogPosition> {
     let mut file = append_to(path)?;
     file.set_len(0)?;
     file.write_all(header(start).as_bytes())?;
-    Ok(Place::Tail { file, length: HEADER_LENGTH })
+    Ok(LogPosition::Tail { file, length: HEADER_LENGTH })
 }

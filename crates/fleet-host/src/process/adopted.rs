@@ -10,25 +10,25 @@ use rustix::process::{WaitId, WaitIdOptions, WaitIdStatus, getpid, set_child_sub
 
 use super::Identity;
 use super::reap::{Exit, Waited, wait_for};
-use super::table::{self, State};
+use super::table::{self, ProcessState};
 
 /// How long a dead child that was not launched here is left for another thread to wait for.
 ///
 /// A thread that runs `git` waits for it by its number and must find it. The kernel does not distinguish adopted
 /// children from those that were started here; but those are waited for at once, and an adopted one may stay dead for a
 /// while.
-const LEFT_TO_OTHERS: Duration = Duration::from_secs(5);
+const REAP_DELAY: Duration = Duration::from_secs(5);
 
 /// How often the dead are looked for, which takes a walk through the table of processes.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 static IS_SUBREAPER: AtomicBool = AtomicBool::new(false);
 
-static WATCH: Mutex<Option<Watch>> = Mutex::new(None);
+static WATCH: Mutex<Option<DeadChildren>> = Mutex::new(None);
 
 /// The dead children that were seen, and when first.
 #[derive(Default)]
-struct Watch {
+struct DeadChildren {
     last_look: Option<Instant>,
     dead: HashMap<Identity, Instant>,
 }
@@ -49,7 +49,7 @@ pub(super) fn reap() -> Vec<(i32, Exit)> {
     watch.get_or_insert_default().look(Instant::now())
 }
 
-impl Watch {
+impl DeadChildren {
     fn look(&mut self, now: Instant) -> Vec<(i32, Exit)> {
         if self.last_look.is_some_and(|last| now.duration_since(last) < INTERVAL) {
             return Vec::new();
@@ -61,7 +61,7 @@ impl Watch {
         for child in dead {
             let pid = child.pid;
             let since = *self.dead.entry(child).or_insert(now);
-            if now.duration_since(since) < LEFT_TO_OTHERS {
+            if now.duration_since(since) < REAP_DELAY {
                 continue;
             }
             if let Waited::Ended(exit) = wait_for(pid) {
@@ -90,5 +90,8 @@ fn dead_child() -> rustix::io::Result<Option<WaitIdStatus>> {
 fn dead_children() -> HashSet<Identity> {
     let own = getpid().as_raw_pid();
     let children = table::all().into_iter().filter(|entry| entry.parent == own);
-    children.filter(|entry| entry.state == State::Dead).map(|entry| Identity::from_entry(&entry)).collect()
+    children
+        .filter(|entry| entry.state == ProcessState::Dead)
+        .map(|entry| Identity::from_entry(&entry))
+        .collect()
 }

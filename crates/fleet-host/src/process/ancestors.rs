@@ -5,7 +5,7 @@ use std::fs;
 use rustix::process::getpid;
 
 use super::Identity;
-use super::table;
+use super::table::{self, Line};
 
 /// The processes above one, as they were at one time.
 ///
@@ -15,6 +15,8 @@ use super::table;
 pub struct Ancestors {
     /// Nearest first.
     line: Vec<Identity>,
+    /// Whether the table has the process itself.
+    is_seen: bool,
 }
 
 impl Ancestors {
@@ -26,15 +28,20 @@ impl Ancestors {
     /// Those above a process. The leader of its session counts as the farthest: where there are no subreapers, only the
     /// session tells where a process comes from that has lost its parent.
     pub fn of(pid: i32) -> Self {
-        let line = table::above(pid);
-        let mut line: Vec<Identity> = line.iter().map(Identity::from_entry).collect();
+        let Some(Line { own, above }) = table::line(pid) else {
+            return Self { line: Vec::new(), is_seen: false };
+        };
         // Not by getsid: in a PID namespace whose session began outside, the leader has the number 0 there. Every
         // process descends from the first.
-        let leader = table::one(pid).map(|entry| entry.session);
-        let leader = leader.filter(|leader| *leader > 1 && *leader != pid);
-        let leader = leader.and_then(Identity::of);
-        line.extend(leader.filter(|leader| !line.contains(leader)));
-        Self { line }
+        let is_above = |leader: i32| above.iter().any(|entry| entry.pid == leader);
+        let leader = Some(own.session).filter(|leader| *leader > 1 && *leader != pid && !is_above(*leader));
+        let line = above.iter().map(Identity::from_entry).chain(leader.and_then(Identity::of)).collect();
+        Self { line, is_seen: true }
+    }
+
+    /// Whether the table shows all processes of this machine, as far as that can be told at once.
+    pub fn sees_all(&self) -> bool {
+        self.is_seen && table::one(1).is_none_or(|first| first.start < BOOT_MARGIN)
     }
 
     /// How near a process is, if it is among them: 0 is the parent.
@@ -42,7 +49,7 @@ impl Ancestors {
         self.line.iter().position(|above| above == process)
     }
 
-    /// Whether one of them was started with such an argument; yes, where that cannot be told cheaply.
+    /// Whether one of them was started with such an argument; yes, where that cannot be known cheaply.
     pub fn may_have_argument(&self, is_it: impl Fn(&str) -> bool) -> bool {
         let has_it = |above: &Identity| {
             table::arguments(above.pid).is_none_or(|arguments| arguments.iter().any(|one| is_it(one)))
@@ -51,7 +58,7 @@ impl Ancestors {
     }
 
     /// What the farthest process that carries this variable has in it: a nearer one may be forged.
-    pub fn carried(&self, name: &str) -> Option<String> {
+    pub fn variable(&self, name: &str) -> Option<String> {
         let found = table::marked(name, &mut self.line.iter().map(|above| above.pid));
         let value = |above: &Identity| found.iter().find(|(pid, _)| *pid == above.pid);
         self.line.iter().rev().find_map(value).map(|(_, value)| String::from_utf8_lossy(value).into_owned())
@@ -67,12 +74,7 @@ fn own_number() -> i32 {
 }
 
 /// A first process that began so soon after the boot is the system's own; in the unit of the table.
-const WITH_THE_BOOT: u64 = 6_000;
-
-/// Whether the table shows all processes of this machine, as far as that can be told at once.
-pub fn sees_all() -> bool {
-    table::one(own_number()).is_some() && table::one(1).is_none_or(|first| first.start < WITH_THE_BOOT)
-}
+const BOOT_MARGIN: u64 = 6_000;
 
 /// Whether those above this process may be out of sight, and this one among them: there is no table of processes, or the
 /// first process in it is younger than one that is known to live, so that this is a namespace which was made later.
@@ -102,7 +104,7 @@ mod tests {
             let another = Identity { start: parent.start + 1, ..parent.clone() };
             assert_eq!(above.distance(&another), None, "a number alone is nobody");
         }
-        assert_eq!(above.carried("NOBODY_CARRIES_THIS"), None);
+        assert_eq!(above.variable("NOBODY_CARRIES_THIS"), None);
         assert!(above.line.is_empty() || above.may_have_argument(|_| true));
         assert!(!cfg!(target_os = "linux") || !above.may_have_argument(|_| false));
     }

@@ -55,7 +55,7 @@ pub fn ask(question: &ProcessQuery) -> Result<String, NoAnswer> {
         if answer.len() > LONGEST_ANSWER { Err(()) } else { Ok(()) }
     });
     let ended = ended.map_err(|stopped| match stopped {
-        Stopped::Deadline => NoAnswer::TooSlow(question.patience),
+        Stopped::Deadline | Stopped::Flag => NoAnswer::TooSlow(question.patience),
         Stopped::Io(error) => NoAnswer::Io(error),
         Stopped::Sink(()) => NoAnswer::TooMuch,
     })?;

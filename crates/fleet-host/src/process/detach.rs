@@ -28,7 +28,7 @@ pub struct Detached {
 /// Starts a process that goes on when this one ends. It reads nothing and writes to its log.
 ///
 /// It has to call [`new_session`](super::new_session) first thing: until then a Ctrl-C at this terminal reaches it.
-/// (Starting it in a process group of its own would close that gap, and would keep it from ever leading a session.) As
+/// (Starting it in its own process group would close that gap, and would keep it from ever leading a session.) As
 /// long as this process lives, [`reap`](super::reap) has to be called now and then, or zombies pile up.
 pub fn spawn_detached(detached: &Detached) -> io::Result<Identity> {
     spawn(detached, Stdio::null())

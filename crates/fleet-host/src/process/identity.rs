@@ -8,7 +8,7 @@ use rustix::process::{Pid, Signal, getpid};
 use serde::{Deserialize, Serialize};
 
 use super::handle::ProcessHandle;
-use super::table::{self, Entry, State};
+use super::table::{self, ProcessEntry, ProcessState};
 use crate::bounded_wait::BoundedWait;
 
 /// The longest pause between two looks at a process where the kernel does not report its end.
@@ -41,18 +41,18 @@ impl Identity {
         Self::of(pid).unwrap_or_else(|| Self { pid, start: 0, boot: table::boot().to_owned() })
     }
 
-    pub(super) fn from_entry(entry: &Entry) -> Self {
+    pub(super) fn from_entry(entry: &ProcessEntry) -> Self {
         Self { pid: entry.pid, start: entry.start, boot: table::boot().to_owned() }
     }
 
     /// Whether the process runs. One that has ended and is only waited for does not.
     pub fn is_alive(&self) -> bool {
-        self.entry().is_some_and(|entry| entry.state != State::Dead)
+        self.entry().is_some_and(|entry| entry.state != ProcessState::Dead)
     }
 
     /// Whether it is stopped: it does nothing until it is continued or killed.
     pub fn is_stopped(&self) -> bool {
-        self.entry().is_some_and(|entry| entry.state == State::Stopped)
+        self.entry().is_some_and(|entry| entry.state == ProcessState::Stopped)
     }
 
     /// Whether it has ended, or was killed and is about to: the kernel takes a moment, in which its locks are held.
@@ -68,7 +68,7 @@ impl Identity {
     }
 
     /// Whether this is the process of an entry.
-    pub(super) fn is(&self, entry: &Entry) -> bool {
+    pub(super) fn is(&self, entry: &ProcessEntry) -> bool {
         self.pid == entry.pid && self.start == entry.start && self.boot == table::boot()
     }
 
@@ -78,7 +78,7 @@ impl Identity {
         pid.map_or(Ok(None), ProcessHandle::of)
     }
 
-    fn entry(&self) -> Option<Entry> {
+    fn entry(&self) -> Option<ProcessEntry> {
         table::one(self.pid).filter(|entry| self.is(entry))
     }
 

@@ -20,17 +20,17 @@ pub struct Launch {
     /// Nothing is inherited.
     pub env: Vec<(OsString, OsString)>,
     pub cwd: PathBuf,
-    pub stdin: Input,
+    pub stdin: StdinFrom,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Input {
+pub enum StdinFrom {
     Null,
     File(PathBuf),
     Pipe,
 }
 
-/// A process that was started, as the leader of a process group of its own.
+/// A process that was started, as the leader of its own process group.
 #[derive(Debug)]
 pub struct Started {
     pub identity: Identity,
@@ -38,7 +38,7 @@ pub struct Started {
     pub stdout: PipeReader,
     /// Written by it and its children.
     pub stderr: PipeReader,
-    /// Only with [`Input::Pipe`].
+    /// Only with [`StdinFrom::Pipe`].
     pub stdin: Option<PipeWriter>,
 }
 
@@ -70,15 +70,14 @@ pub fn launch(launch: &Launch) -> Result<Started, LaunchError> {
 
 #[expect(clippy::disallowed_methods, reason = "this crate is the home of processes")]
 fn command(launch: &Launch) -> Result<Command, LaunchError> {
-    let stdin = match &launch.stdin {
-        Input::Null => Stdio::null(),
-        Input::Pipe => Stdio::piped(),
-        Input::File(path) => File::open(path).map(Stdio::from).map_err(|source| LaunchError::Input {
-            program: launch.program.clone(),
-            path: path.clone(),
-            source,
-        })?,
-    };
+    let stdin =
+        match &launch.stdin {
+            StdinFrom::Null => Stdio::null(),
+            StdinFrom::Pipe => Stdio::piped(),
+            StdinFrom::File(path) => File::open(path).map(Stdio::from).map_err(|source| {
+                LaunchError::Input { program: launch.program.clone(), path: path.clone(), source }
+            })?,
+        };
     let mut command = Command::new(&launch.program);
     command.args(&launch.args).env_clear().envs(launch.env.iter().map(|(name, value)| (name, value)));
     command.current_dir(&launch.cwd).process_group(0);

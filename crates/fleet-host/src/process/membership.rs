@@ -5,31 +5,31 @@
 use std::collections::HashSet;
 
 use super::scan::Processes;
-use super::table::{Entry, State};
-use super::{Identity, Tree};
+use super::table::{ProcessEntry, ProcessState};
+use super::{Identity, ProcessTree};
 
 /// The members of a tree that can be signalled: no dead ones, not the keeper, and none that this process depends on.
-pub(super) fn members<'a>(tree: &Tree, processes: &'a Processes) -> Vec<&'a Entry> {
-    let mut search = Search::new(tree, processes);
+pub(super) fn members<'a>(tree: &ProcessTree, processes: &'a Processes) -> Vec<&'a ProcessEntry> {
+    let mut search = TreeSearch::new(tree, processes);
     search.grow();
     let spared = protected_pids(tree, processes);
     let inside = search.inside.difference(&spared).filter_map(|pid| processes.get(*pid));
-    let mut members: Vec<&Entry> = inside.filter(|entry| entry.state != State::Dead).collect();
+    let mut members: Vec<&ProcessEntry> = inside.filter(|entry| entry.state != ProcessState::Dead).collect();
     // The youngest first: a parent that is signalled first may start another child.
     members.sort_by_key(|entry| std::cmp::Reverse((entry.start, entry.pid)));
     members
 }
 
 /// The processes that are never touched on behalf of a tree.
-pub(super) fn protected_pids(tree: &Tree, processes: &Processes) -> HashSet<i32> {
-    let mut spared = processes.untouchable();
+pub(super) fn protected_pids(tree: &ProcessTree, processes: &Processes) -> HashSet<i32> {
+    let mut spared = processes.protected();
     spared.extend(tree.keeper.as_ref().and_then(|keeper| processes.find(keeper)).map(|keeper| keeper.pid));
     spared
 }
 
 /// Who is inside without regard to others: the root and the keeper, dead or alive, who is in the group, and who
 /// carries the mark.
-fn seeds(tree: &Tree, processes: &Processes) -> HashSet<i32> {
+fn seeds(tree: &ProcessTree, processes: &Processes) -> HashSet<i32> {
     let known = [Some(&tree.root), tree.keeper.as_ref()].into_iter().flatten();
     let mut inside: HashSet<i32> =
         known.filter_map(|identity| processes.find(identity)).map(|entry| entry.pid).collect();
@@ -40,16 +40,16 @@ fn seeds(tree: &Tree, processes: &Processes) -> HashSet<i32> {
     inside
 }
 
-struct Search<'a> {
-    tree: &'a Tree,
+struct TreeSearch<'a> {
+    tree: &'a ProcessTree,
     processes: &'a Processes,
     inside: HashSet<i32>,
     /// Those inside whose children have not been searched.
     new: Vec<i32>,
 }
 
-impl<'a> Search<'a> {
-    fn new(tree: &'a Tree, processes: &'a Processes) -> Self {
+impl<'a> TreeSearch<'a> {
+    fn new(tree: &'a ProcessTree, processes: &'a Processes) -> Self {
         let inside = seeds(tree, processes);
         Self { tree, processes, new: inside.iter().copied().collect(), inside }
     }
@@ -62,9 +62,9 @@ impl<'a> Search<'a> {
             while let Some(pid) = self.new.pop() {
                 self.take_in(processes.children(pid).iter().chain(processes.led_by(pid)));
             }
-            let bereaved = self.bereaved();
-            let left = bereaved.numbers().flat_map(|number| processes.led_by(number));
-            self.take_in(left.filter(|pid| processes.get(**pid).is_some_and(|entry| bereaved.left(entry))));
+            let leaders = self.ended_leaders();
+            let left = leaders.numbers().flat_map(|number| processes.led_by(number));
+            self.take_in(left.filter(|pid| processes.get(**pid).is_some_and(|entry| leaders.left(entry))));
             if self.new.is_empty() {
                 return;
             }
@@ -76,13 +76,13 @@ impl<'a> Search<'a> {
         new.extend(pids.filter(|pid| inside.insert(**pid)));
     }
 
-    fn bereaved(&self) -> Bereaved {
+    fn ended_leaders(&self) -> EndedLeaders {
         let inside = || self.inside.iter().filter_map(|pid| self.processes.get(*pid));
         let gone = |identity: &Identity| self.processes.get(identity.pid).is_none().then_some(identity.pid);
         let this_boot = self.tree.root.boot == super::table::boot();
         let session = self.tree.keeper.as_ref().and_then(gone).filter(|_| this_boot);
         let group = gone(&self.tree.root).filter(|_| this_boot);
-        Bereaved {
+        EndedLeaders {
             session: session.map(|session| (session, inside().any(|entry| entry.session == session))),
             group: group.map(|group| (group, inside().any(|entry| entry.group == group))),
         }
@@ -93,19 +93,19 @@ impl<'a> Search<'a> {
 ///
 /// Their numbers could in theory have been reused. So a process in them counts only if a known process is in the same
 /// session or group, or if both numbers match.
-struct Bereaved {
+struct EndedLeaders {
     /// The number, and whether a process in it is inside.
     session: Option<(i32, bool)>,
     group: Option<(i32, bool)>,
 }
 
-impl Bereaved {
+impl EndedLeaders {
     fn numbers(&self) -> impl Iterator<Item = i32> + use<> {
         [self.session, self.group].into_iter().flatten().map(|(number, _)| number)
     }
 
     /// Whether they have left this one behind.
-    fn left(&self, entry: &Entry) -> bool {
+    fn left(&self, entry: &ProcessEntry) -> bool {
         let in_session = self.session.filter(|(session, _)| entry.session == *session);
         let in_group = self.group.filter(|(group, _)| entry.group == *group);
         match (in_session, in_group) {

@@ -5,7 +5,7 @@
 //! reuses one day.
 //!
 //! A run has a keeper, which starts the agent and is its *subreaper*: whatever loses its parent becomes a child of the
-//! keeper. [`Tree`] says how the processes of a run are found while the keeper lives and after it was killed.
+//! keeper. [`ProcessTree`] says how the processes of a run are found while the keeper lives and after it was killed.
 
 #[cfg(target_os = "linux")]
 mod adopted;
@@ -26,19 +26,19 @@ mod tree;
 
 use std::time::Duration;
 
-pub use ancestors::{Ancestors, may_be_below_unseen, sees_all};
+pub use ancestors::{Ancestors, may_be_below_unseen};
 pub use ask::{NoAnswer, ProcessQuery, ask};
 pub use detach::{Detached, pass_no_descriptors, spawn_connected, spawn_detached, take_input_socket};
-pub use group::{Group, Inside, Scope, UserSystemd, enter_scope};
+pub use group::{Group, Inside, ScopeOutcome, UserSystemd, enter_scope};
 pub use identity::Identity;
-pub use launch::{Input, Launch, LaunchError, Started, launch};
+pub use launch::{Launch, LaunchError, Started, StdinFrom, launch};
 pub use occupants::{Occupant, Occupants};
 pub use reap::{Exit, become_subreaper, forbid_dumps, new_session, reap};
 pub use rustix::process::Signal;
 pub use scan::Processes;
-pub use stop::{Ladder, StopOutcome, StoppedTree};
+pub use stop::{StopOutcome, StopSequence, StoppedTree};
 pub use table::Io;
-pub use tree::{Member, ProcessUsage, Tree};
+pub use tree::{Member, ProcessTree, ProcessUsage};
 
 /// How long ago the machine was started. `None` where the table of processes does not tell.
 pub fn uptime() -> Option<Duration> {

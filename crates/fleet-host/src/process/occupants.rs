@@ -1,7 +1,7 @@
 //! Who uses the folders of workspaces.
 //!
 //! Owns the answer to whether a process works in a folder, or has something in it open: not every process of a run can be
-//! found after its keeper was killed ([`Tree`](super::Tree)), and people open terminals and editors wherever they like.
+//! found after its keeper was killed ([`ProcessTree`](super::ProcessTree)), and people open terminals and editors wherever they like.
 //! The answer costs one look at all processes, however many files and folders there are. Processes of other users, and
 //! those in a container with another view of the file system, cannot be seen.
 

@@ -68,7 +68,7 @@ pub fn forbid_dumps() {
     }
 }
 
-/// Makes this process the leader of a session of its own, without a terminal: no Ctrl-C or closed window ends it. An
+/// Makes this process the leader of its own session, without a terminal: no Ctrl-C or closed window ends it. An
 /// error when it leads a process group already.
 pub fn new_session() -> io::Result<()> {
     setsid()?;

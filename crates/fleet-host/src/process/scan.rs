@@ -6,10 +6,10 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use rustix::process::getpid;
 
 use super::Identity;
-use super::table::{self, Entry};
+use super::table::{self, ProcessEntry};
 
 /// The processes that carry a variable, by its value.
-type Marks = HashMap<Vec<u8>, Vec<i32>>;
+type PidsByValue = HashMap<Vec<u8>, Vec<i32>>;
 
 /// Parents and children, by process id.
 #[derive(Debug, Default)]
@@ -23,8 +23,8 @@ struct Relations {
 /// asks for them, once for all trees.
 #[derive(Debug)]
 pub struct Processes {
-    entries: HashMap<i32, Entry>,
-    marks: Mutex<HashMap<String, Marks>>,
+    entries: HashMap<i32, ProcessEntry>,
+    marks: Mutex<HashMap<String, PidsByValue>>,
     relations: OnceLock<Relations>,
     /// Processes that were started before this are known to carry no mark.
     since: u64,
@@ -41,7 +41,7 @@ impl Processes {
         Self { since, ..Self::scan() }
     }
 
-    pub(super) fn from_entries(entries: Vec<Entry>) -> Self {
+    pub(super) fn from_entries(entries: Vec<ProcessEntry>) -> Self {
         let entries = entries.into_iter().map(|entry| (entry.pid, entry)).collect();
         Self { entries, marks: Mutex::default(), relations: OnceLock::new(), since: 0 }
     }
@@ -50,7 +50,7 @@ impl Processes {
         self.entries.len()
     }
 
-    pub(super) fn get(&self, pid: i32) -> Option<&Entry> {
+    pub(super) fn get(&self, pid: i32) -> Option<&ProcessEntry> {
         self.entries.get(&pid)
     }
 
@@ -82,7 +82,7 @@ impl Processes {
     }
 
     /// The process of this identity, alive or dead, unless its number belongs to another by now.
-    pub(super) fn find(&self, identity: &Identity) -> Option<&Entry> {
+    pub(super) fn find(&self, identity: &Identity) -> Option<&ProcessEntry> {
         self.get(identity.pid).filter(|entry| identity.is(entry))
     }
 
@@ -93,13 +93,13 @@ impl Processes {
         marks.get(value.as_bytes()).cloned().unwrap_or_default()
     }
 
-    pub fn carrying(&self, name: &str) -> Vec<(String, Vec<i32>)> {
+    pub fn with_variable(&self, name: &str) -> Vec<(String, Vec<i32>)> {
         let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
         self.read_marks(name).into_iter().map(|(value, pids)| (text(&value), pids)).collect()
     }
 
-    fn read_marks(&self, name: &str) -> Marks {
-        let mut marks = Marks::new();
+    fn read_marks(&self, name: &str) -> PidsByValue {
+        let mut marks = PidsByValue::new();
         let young = self.entries.values().filter(|entry| entry.start >= self.since);
         for (pid, value) in table::marked(name, &mut young.map(|entry| entry.pid)) {
             marks.entry(value).or_default().push(pid);
@@ -108,7 +108,7 @@ impl Processes {
     }
 
     /// Processes that no tree may touch: this process, those above it, and the first of all.
-    pub(super) fn untouchable(&self) -> HashSet<i32> {
+    pub(super) fn protected(&self) -> HashSet<i32> {
         let mut pids = HashSet::from([0, 1]);
         let mut next = getpid().as_raw_pid();
         // A second visit would be a cycle, which a table that changes while it is read may seem to have.

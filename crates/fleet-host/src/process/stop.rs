@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::membership;
 use super::reap::has_no_descendants;
 use super::table;
-use super::{Group, Identity, Member, Processes, Signal, Tree};
+use super::{Group, Identity, Member, ProcessTree, Processes, Signal};
 use crate::bounded_wait::BoundedWait;
 
 /// The longest pause between two looks at signalled processes.
@@ -24,7 +24,7 @@ const EMPTY_CHECKS: usize = 3;
 
 /// How a tree is made to end, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ladder {
+pub struct StopSequence {
     /// A signal that asks the root alone to end, which knows best how to end what it has started.
     pub ask: Option<Signal>,
     /// How long it may take to react.
@@ -51,24 +51,24 @@ pub enum StopOutcome {
     Killed,
 }
 
-impl Tree {
+impl ProcessTree {
     /// Ends the whole tree, step by step. The caller reaps its children in `on_poll`, which is called all the while.
     ///
     /// Removes the group if it is empty. Can be called again, and from several processes at once.
-    pub fn stop(&self, ladder: &Ladder, on_poll: &mut dyn FnMut()) -> StoppedTree {
+    pub fn stop(&self, sequence: &StopSequence, on_poll: &mut dyn FnMut()) -> StoppedTree {
         on_poll();
         if self.present().is_none() {
             self.remove_group();
             return StoppedTree { how: StopOutcome::AlreadyGone, left: Vec::new() };
         }
-        if let Some(signal) = ladder.ask {
-            self.ask(signal, ladder.ask_grace, on_poll);
+        if let Some(signal) = sequence.ask {
+            self.ask(signal, sequence.ask_grace, on_poll);
         }
-        if self.terminate(ladder.term_grace, on_poll) {
+        if self.terminate(sequence.term_grace, on_poll) {
             self.remove_group();
             return StoppedTree { how: StopOutcome::Terminated, left: Vec::new() };
         }
-        match self.kill_now(ladder.kill_patience, on_poll) {
+        match self.kill_now(sequence.kill_patience, on_poll) {
             StoppedTree { how: StopOutcome::AlreadyGone, left } => {
                 StoppedTree { how: StopOutcome::Terminated, left }
             }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::membership;
-use super::table::{self, Entry, Io, State};
+use super::table::{self, Io, ProcessEntry, ProcessState};
 use super::{Group, Identity, Processes};
 
 /// The processes of a run, wherever they went.
@@ -13,14 +13,14 @@ use super::{Group, Identity, Processes};
 /// Agents start shells in sessions of their own, which start servers that lose their parents on purpose. A process
 /// belongs to the run when it is in the run's group, or carries the run's mark in its environment, or descends from
 /// the root or the keeper, or is in a session or process group that one of those leads. What clears its environment,
-/// loses its parent and moves to a session of its own is found as a child of the keeper while that lives, and in the
+/// loses its parent and moves to its own session is found as a child of the keeper while that lives, and in the
 /// group afterwards; where there is no group it is not found after the keeper's death.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tree {
+pub struct ProcessTree {
     pub root: Identity,
     /// The variable and the value that all of the run's processes inherit.
     pub marker: (String, String),
-    /// The process that started the root, with a session of its own, all of whose descendants belong to the run. It is
+    /// The process that started the root, with its own session, all of whose descendants belong to the run. It is
     /// not a member itself. It need not be alive.
     pub keeper: Option<Identity>,
     pub group: Option<Group>,
@@ -53,19 +53,19 @@ pub struct ProcessUsage {
 }
 
 impl Member {
-    fn from_entry(entry: &Entry) -> Self {
+    fn from_entry(entry: &ProcessEntry) -> Self {
         Self {
             identity: Identity::from_entry(entry),
             parent: entry.parent,
             name: entry.name.clone(),
-            stopped: entry.state == State::Stopped,
+            stopped: entry.state == ProcessState::Stopped,
             cpu: entry.cpu,
             rss_bytes: entry.rss_bytes,
         }
     }
 }
 
-impl Tree {
+impl ProcessTree {
     /// The processes that are alive now, the youngest first.
     pub fn members(&self) -> Vec<Member> {
         self.members_in(&self.look())

@@ -10,7 +10,7 @@ use crate::support::{
     text, write,
 };
 use crate::workspace_kinds::live_through;
-use fleet_host::git::{Merge, Open, Published, StartAt, merge_commits};
+use fleet_host::git::{Merge, OpenRequest, Published, StartAt, merge_commits};
 
 /// A repository with a remote, a tag and another branch.
 fn with_remote(repo: &Path) -> PathBuf {
@@ -244,7 +244,8 @@ fn a_partial_clone_starts_from_a_commit_that_only_the_vault_has() {
     let Merge::Merged { commit } = merge_commits(&area.vault, &both, "join").unwrap() else {
         panic!("they go together")
     };
-    let open = Open { start: StartAt::New(commit), borrowed: both.to_vec(), ..fresh(&area, "r1", "work") };
+    let open =
+        OpenRequest { start: StartAt::New(commit), borrowed: both.to_vec(), ..fresh(&area, "r1", "work") };
     let workspace = area.open(&open).unwrap();
     for name in ["one", "two", "README.md"] {
         assert!(workspace.path().join(name).exists(), "{name}");

@@ -2,7 +2,7 @@
 
 use crate::sandbox::{Sandbox, git};
 use crate::support::{Run, commit_all, oid, project, write, write_odd_files};
-use fleet_host::git::{DiffColor, DiffStyle, FileStatus, Oid, changes, diff};
+use fleet_host::git::{DiffColor, DiffStyle, FileStatus, Oid, changes, changes_of_one, diff};
 
 #[test]
 fn changes_are_those_of_the_branch_alone() {
@@ -30,6 +30,7 @@ fn changes_are_those_of_the_branch_alone() {
     assert!(all.files.iter().all(|file| file.path != b"elsewhere" && file.path != b"gone"));
 
     let last = changes(dir, &middle, &head).unwrap();
+    assert_eq!(changes_of_one(dir, &middle, last.commits[0].clone()).unwrap(), last);
     let file = |path: &[u8]| last.files.iter().find(|file| file.path == path).unwrap();
     assert_eq!(file(b"gone").status, FileStatus::Deleted);
     let renamed = file(b"new\nname");

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::sandbox::{Sandbox, git};
 use crate::support::{Run, content, names, oid, request, text, write};
-use fleet_host::git::{SkippedWhy, Snapshot, TakeSnapshot, glance};
+use fleet_host::git::{SkippedWhy, Snapshot, TakeSnapshot, unnamed_snapshot};
 
 fn pipe(place: &Path) {
     let _ = fs::remove_file(place);
@@ -103,7 +103,7 @@ fn a_submodule_whose_repository_waits() {
     assert_eq!(text(run.vault(), &["rev-parse", &format!("{}:libs/module", snapshot.tree)]), link);
     assert_eq!(snapshot.skips.named[0].why, SkippedWhy::BrokenRepository);
     assert_eq!(snapshot.skips.named[0].path, b"libs/module");
-    assert!(glance(&request(&run.checkout())).is_ok());
+    assert!(unnamed_snapshot(&request(&run.checkout())).is_ok());
 }
 
 /// What a real repository says about itself, without its work being lost.

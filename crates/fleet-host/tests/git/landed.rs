@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use crate::sandbox::{Sandbox, git};
 use crate::support::{oid, project, text, write};
 use fleet_host::git::{
-    KeepCommits, branches, delete_branch, differing_files, keep_commit, landings, list_snapshots, not_landed,
-    open_vault, trees,
+    KeepCommits, branches, delete_branch, differing_files, has_work, keep_commit, landings, list_snapshots,
+    not_landed, open_vault, trees,
 };
 
 #[test]
@@ -38,6 +38,54 @@ fn what_a_landing_contains_has_landed() {
     assert!(all.iter().all(|branch| known[&branch.commit] == branch.tree), "{known:?}");
     assert_eq!(differing_files(&dir, &oid(&repo, "main"), &oid(&repo, "open")).unwrap(), 2);
     assert_eq!(differing_files(&dir, &oid(&repo, "main"), &oid(&repo, "same")).unwrap(), 0);
+}
+
+#[test]
+fn work_has_landed_under_whatever_name() {
+    let sandbox = Sandbox::new();
+    let repo = project(&sandbox, "main");
+    let dir = repo.join(".git");
+    let commit = |file: &str, text: &str| {
+        write(&repo, file, text);
+        git(&repo, &["add", "--all"]);
+        git(&repo, &["commit", "--quiet", "--message", text]);
+    };
+    git(&repo, &["switch", "--quiet", "--create", "work", "main"]);
+    commit("a", "one\n");
+    commit("a", "two\n");
+    let (work, squash) = (oid(&repo, "work"), ["merge", "--quiet", "--squash", "work"]);
+    assert!(!has_work(&dir, &oid(&repo, "main"), &work).unwrap());
+    let ways: [(&str, &[&str]); 3] = [
+        ("squash", &squash),
+        ("pick", &["cherry-pick", "main..work"]),
+        ("merge", &["merge", "--quiet", "--no-edit", "work"]),
+    ];
+    for (way, land) in ways {
+        git(&repo, &["switch", "--quiet", "--create", way, "main"]);
+        commit("other", way);
+        assert!(!has_work(&dir, &oid(&repo, way), &work).unwrap(), "{way}: not yet");
+        git(&repo, land);
+        git(&repo, &["commit", "--quiet", "--allow-empty", "--message", "landed"]);
+        assert!(has_work(&dir, &oid(&repo, way), &work).unwrap(), "{way}");
+        commit("a", "changed since\n");
+        assert!(has_work(&dir, &oid(&repo, way), &work).unwrap(), "{way}, and the same lines changed since");
+    }
+    git(&repo, &["switch", "--quiet", "--create", "half", "main"]);
+    commit("other", "half");
+    git(&repo, &["cherry-pick", "work~1"]);
+    assert!(!has_work(&dir, &oid(&repo, "half"), &work).unwrap(), "only a part of it");
+    git(&repo, &["switch", "--quiet", "--create", "joined", "main"]);
+    commit("other", "joined");
+    git(&repo, &["merge", "--quiet", "--no-commit", "--no-ff", "work"]);
+    commit("extra", "only in the merge\n");
+    let joined = oid(&repo, "joined");
+    git(&repo, &["switch", "--quiet", "--create", "all-but-the-merge", "main"]);
+    git(&repo, &["merge", "--quiet", "--no-edit", "work"]);
+    git(&repo, &["cherry-pick", "joined~1"]);
+    assert!(!has_work(&dir, &oid(&repo, "HEAD"), &joined).unwrap(), "the merge has work of its own");
+    git(&repo, &["switch", "--quiet", "--orphan", "alone"]);
+    commit("b", "alone");
+    assert!(!has_work(&dir, &oid(&repo, "alone"), &work).unwrap(), "nothing in common");
 }
 
 #[test]

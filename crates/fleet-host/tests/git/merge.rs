@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::sandbox::{Sandbox, git, try_git};
 use crate::support::{content, everything, hook_ran, names, oid, project, text, write};
 use fleet_host::git::{
-    GitError, Merge, MergeCheck, Oid, Paths, merge_commits, merge_tree, touched_files, with_markers,
+    GitError, ListedPaths, Merge, MergeCheck, Oid, merge_commits, merge_tree, touched_files, with_markers,
 };
 
 /// A branch of `main` with one commit of these files.
@@ -20,9 +20,9 @@ fn branch(repo: &Path, name: &str, files: &[(&str, &str)]) -> Oid {
     oid(repo, name)
 }
 
-fn paths(listed: &[&str]) -> Paths {
+fn paths(listed: &[&str]) -> ListedPaths {
     let listed: Vec<String> = listed.iter().map(|path| (*path).to_owned()).collect();
-    Paths { total: listed.len() as u64, listed }
+    ListedPaths { total: listed.len() as u64, listed }
 }
 
 #[test]

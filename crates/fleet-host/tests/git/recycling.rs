@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::sandbox::{Sandbox, git};
 use crate::support::{area, commit_all, everything, fresh, oid, opened, project, text, write};
-use fleet_host::git::{Area, Keep, Open, StartAt, Workspace};
+use fleet_host::git::{Area, KeepFiles, OpenRequest, StartAt, Workspace, head_commit};
 
 /// A program that leaves a mark, and the mark.
 fn program(sandbox: &Sandbox) -> (PathBuf, PathBuf) {
@@ -31,7 +31,7 @@ fn trap(place: &Path, program: &Path) -> String {
 }
 
 fn keeping(sandbox: &Sandbox, repo: &Path) -> Area {
-    Area { keep: Keep::Ignored, ..area(sandbox, repo) }
+    Area { keep: KeepFiles::Ignored, ..area(sandbox, repo) }
 }
 
 /// A workspace that keeps ignored files, in which an agent left a repository that runs a program.
@@ -55,6 +55,21 @@ impl Trapped {
         let commit = trap(&run.path().join("target/inner"), &program);
         Self { sandbox, repo, area, program, mark, run, commit }
     }
+}
+
+/// The next run mostly starts there too, and need not wait for a checkout.
+#[test]
+fn a_workspace_is_given_back_at_the_commit_where_it_began() {
+    let sandbox = Sandbox::new();
+    let repo = project(&sandbox, "main");
+    let run = opened(&area(&sandbox, &repo), "r1", "one");
+    let (path, checkout) = (run.path().to_owned(), run.checkout().unwrap());
+    write(&path, "new", "x");
+    commit_all(&path, "work");
+    run.collect().unwrap();
+    run.release().unwrap();
+    assert_eq!(head_commit(&checkout.git_dir).unwrap(), oid(&repo, "main"));
+    assert!(!path.join("new").exists());
 }
 
 /// The agent commits a link to a repository that is ignored.
@@ -131,7 +146,7 @@ fn partial_clones_keep_their_warm_workspaces() {
     commit_all(&source, "next");
     git(&place, &["fetch", "--quiet"]);
     let start = StartAt::New(oid(&place, "origin/main"));
-    let open = Open { start, ..fresh(&area, "r3", "three") };
+    let open = OpenRequest { start, ..fresh(&area, "r3", "three") };
     let away = sandbox.path("away");
     fs::rename(&source, &away).unwrap();
     assert!(area.open(&open).is_err());
@@ -152,10 +167,62 @@ fn the_folder_that_is_preferred_is_taken_if_it_is_free() {
     first.release().unwrap();
     second.release().unwrap();
     let preferring = |owner: &str, branch: &str| {
-        let open = Open { preferred: Some(places[1].clone()), ..fresh(&area, owner, branch) };
+        let open = OpenRequest { preferred: Some(places[1].clone()), ..fresh(&area, owner, branch) };
         area.open(&open).unwrap()
     };
     let third = preferring("r3", "three");
     assert_eq!(third.path(), places[1]);
     assert_eq!(preferring("r4", "four").path(), places[0], "it is taken");
+}
+
+/// Git knows one bit of the mode of a file, and none of that of a folder.
+#[test]
+fn modes_that_an_agent_set_are_not_passed_on() {
+    const SET: [(&str, u32); 6] = [
+        ("", 0o2777),
+        ("src", 0o555),
+        ("src", 0o1777),
+        ("README.md", 0o666),
+        ("README.md", 0o400),
+        ("src/main.rs", 0o4644),
+    ];
+    let sandbox = Sandbox::new();
+    let area = area(&sandbox, &project(&sandbox, "project"));
+    let mode = |workspace: &Workspace, name: &str| {
+        fs::symlink_metadata(workspace.path().join(name)).unwrap().permissions().mode() & 0o7777
+    };
+    let usual = opened(&area, "r0", "usual");
+    for (number, (name, set)) in SET.into_iter().enumerate() {
+        for is_touched in [true, false] {
+            let what = format!("{name} {set:o} {is_touched}");
+            let [owner, next] = [format!("r{number}{is_touched}"), format!("n{number}{is_touched}")];
+            let workspace = opened(&area, &owner, &owner);
+            fs::set_permissions(workspace.path().join(name), fs::Permissions::from_mode(set)).unwrap();
+            if is_touched {
+                write(workspace.path(), "new", "x");
+                workspace.release().unwrap();
+            } else {
+                let seen = workspace.untouched(&oid(&area.repo, "main")).unwrap();
+                workspace.release_untouched(&seen).unwrap();
+            }
+            let workspace = opened(&area, &next, &next);
+            assert!(workspace.recycled(), "{what}");
+            assert_eq!(mode(&workspace, name), mode(&usual, name), "{what}");
+            workspace.release().unwrap();
+        }
+    }
+}
+
+/// Whoever has the other name could change the file while the next run works with it.
+#[test]
+fn a_file_with_a_second_name_is_not_passed_on() {
+    let sandbox = Sandbox::new();
+    let area = area(&sandbox, &project(&sandbox, "project"));
+    let workspace = opened(&area, "r1", "one");
+    let other = sandbox.path("other-name");
+    fs::hard_link(workspace.path().join("README.md"), &other).unwrap();
+    workspace.release().unwrap();
+    let next = opened(&area, "r2", "two");
+    fs::write(&other, "changed from outside").unwrap();
+    assert_eq!(fs::read_to_string(next.path().join("README.md")).unwrap(), "# project\n");
 }

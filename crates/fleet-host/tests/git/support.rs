@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use crate::sandbox::{Sandbox, try_git};
 use fleet_host::git::{
-    Area, Checkout, Collected, CommitAndSnapshot, CommitLeftovers, Keep, Leftovers, Oid, Open, Published,
-    Snapshot, StartAt, TakeSnapshot, Workspace, commit_and_snapshot, take_snapshot,
+    Area, Checkout, Collected, CommitAndSnapshot, CommitLeftovers, KeepFiles, Leftovers, Oid, OpenRequest,
+    Published, Snapshot, StartAt, TakeSnapshot, Workspace, commit_and_snapshot, take_snapshot,
 };
 
 /// What git answers, without the end of the line.
@@ -70,20 +70,18 @@ pub(crate) fn area_of(repo: &Path, home: &Path) -> Area {
         dir: home.join("worktrees"),
         trash: home.join("trash"),
         pool: 4,
-        keep: Keep::Nothing,
+        keep: KeepFiles::Nothing,
     }
 }
 
 /// A request for a new branch at `main`.
-pub(crate) fn fresh(area: &Area, owner: &str, branch: &str) -> Open {
-    let start = StartAt::New(oid(&area.repo, "main"));
-    Open { owner: owner.to_owned(), branch: branch.to_owned(), start, borrowed: Vec::new(), preferred: None }
+pub(crate) fn fresh(area: &Area, owner: &str, branch: &str) -> OpenRequest {
+    OpenRequest::new(owner, branch, StartAt::New(oid(&area.repo, "main")))
 }
 
 /// A request for the branch of an earlier run.
-pub(crate) fn continued(owner: &str, branch: &str) -> Open {
-    let start = StartAt::Continue;
-    Open { owner: owner.to_owned(), branch: branch.to_owned(), start, borrowed: Vec::new(), preferred: None }
+pub(crate) fn continued(owner: &str, branch: &str) -> OpenRequest {
+    OpenRequest::new(owner, branch, StartAt::Continue)
 }
 
 #[track_caller]

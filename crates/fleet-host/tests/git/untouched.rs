@@ -8,7 +8,7 @@ use fleet_testkit::wait_until;
 use crate::crash::child;
 use crate::sandbox::{Sandbox, git};
 use crate::support::{Run, area, everything, oid, opened, project, write};
-use fleet_host::git::{Area, Keep, SlotState, branch_commit};
+use fleet_host::git::{Area, KeepFiles, SlotState, branch_commit};
 
 #[test]
 fn one_in_which_nothing_was_done_goes_back_as_it_is() {
@@ -103,13 +103,7 @@ pub(crate) fn without_git(area: &Area) {
     let base = fleet_host::git::Oid::parse(&std::env::var("BASE").unwrap()).unwrap();
     let start = fleet_host::git::StartAt::New(base.clone());
     for branch in ["one", "two"] {
-        let open = fleet_host::git::Open {
-            owner: "r".to_owned(),
-            branch: branch.to_owned(),
-            start: start.clone(),
-            borrowed: Vec::new(),
-            preferred: None,
-        };
+        let open = fleet_host::git::OpenRequest::new("r", branch, start.clone());
         let workspace = area.open(&open).unwrap();
         assert!(workspace.recycled());
         let head = fs::read_to_string(workspace.path().join(".git/HEAD")).unwrap();
@@ -124,9 +118,9 @@ fn what_git_does_not_speak_of_is_not_left_to_the_next() {
     let sandbox = Sandbox::new();
     let repo = project(&sandbox, "main");
     let base = oid(&repo, "main");
-    for keep in [Keep::Nothing, Keep::Ignored] {
+    for keep in [KeepFiles::Nothing, KeepFiles::Ignored] {
         let area = Area { keep, ..area(&sandbox, &repo) };
-        let name = |what: &str| format!("{what}-{}", keep == Keep::Ignored);
+        let name = |what: &str| format!("{what}-{}", keep == KeepFiles::Ignored);
         let mut first = opened(&area, "r1", &name("one"));
         let path = first.path().to_owned();
         first.note_private(&[".env".to_owned()]).unwrap();
@@ -138,7 +132,7 @@ fn what_git_does_not_speak_of_is_not_left_to_the_next() {
         let second = opened(&area, "r2", &name("two"));
         assert!(second.recycled());
         assert!(!path.join(".env").exists() && !path.join("empty").exists());
-        assert_eq!(path.join("target/cache").exists(), keep == Keep::Ignored);
+        assert_eq!(path.join("target/cache").exists(), keep == KeepFiles::Ignored);
         second.release().unwrap();
         let third = opened(&area, "r3", &name("three"));
         fs::create_dir_all(path.join("empty/folder")).unwrap();

@@ -11,7 +11,9 @@ use crate::support::{
     write, write_odd_files,
 };
 use fleet_host::disk::usage;
-use fleet_host::git::{Area, GitError, Keep, Pace, SlotState, WorkspaceError, branch_commit, empty_trash};
+use fleet_host::git::{
+    Area, GitError, KeepFiles, Pace, SlotState, WorkspaceError, branch_commit, empty_trash,
+};
 
 #[test]
 fn a_workspace_has_a_repository_of_its_own_on_a_branch() {
@@ -119,7 +121,7 @@ fn a_recycled_workspace_shows_nothing_of_the_earlier_task() {
 fn ignored_files_stay_only_where_that_is_wanted() {
     let sandbox = Sandbox::new();
     let repo = project(&sandbox, "main");
-    let area = Area { keep: Keep::Ignored, ..area(&sandbox, &repo) };
+    let area = Area { keep: KeepFiles::Ignored, ..area(&sandbox, &repo) };
     let mut first = opened(&area, "r1", "one");
     let path = first.path().to_owned();
     first.note_private(&[".env".to_owned(), "config/.env".to_owned()]).unwrap();

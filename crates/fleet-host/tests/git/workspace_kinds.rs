@@ -130,6 +130,7 @@ fn submodules_are_checked_out_and_recycled() {
     let error = area.open(&fresh(&area, "r1", "one")).unwrap_err();
     assert!(matches!(error, WorkspaceError::Submodules(_)), "{error}");
     assert_eq!(text(&repo, &["branch", "--list", "one"]), "");
+    assert!(area.slots().unwrap().is_empty(), "the next attempt gets another one");
     child("submodules", &[repo.to_str().unwrap(), sandbox.path("home").to_str().unwrap()])
         .env("GIT_CONFIG_COUNT", "1")
         .env("GIT_CONFIG_KEY_0", "protocol.file.allow")

@@ -4,9 +4,9 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::path::Path;
 
-use fleet_host::lines::Lines;
+use fleet_host::lines::LineSplitter;
 use fleet_host::log::CappedLog;
-use fleet_host::process::{Input, Launch, launch};
+use fleet_host::process::{Launch, StdinFrom, launch};
 
 use crate::actor::{Actor, Part, announce};
 
@@ -23,11 +23,11 @@ pub(crate) fn play(folder: &Path) {
             args: vec!["-c".into(), command.into()],
             env: vec![("PATH".into(), "/usr/bin:/bin".into())],
             cwd: "/".into(),
-            stdin: Input::Null,
+            stdin: StdinFrom::Null,
         };
         let mut started = launch(&flood).unwrap();
         let mut log = CappedLog::open(&folder.join(name), CAP).unwrap();
-        let mut lines = Lines::new(256 * 1024);
+        let mut lines = LineSplitter::new(256 * 1024);
         let (mut room, mut count) = (vec![0; 64 * 1024], 0_u64);
         loop {
             let length = started.stdout.read(&mut room).unwrap();

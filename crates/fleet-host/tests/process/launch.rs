@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 
-use fleet_host::process::{Detached, Exit, Input, Launch, LaunchError, Signal, launch, reap, spawn_detached};
+use fleet_host::process::{
+    Detached, Exit, Launch, LaunchError, Signal, StdinFrom, launch, reap, spawn_detached,
+};
 use fleet_testkit::wait_until;
 
 use crate::BOUND;
@@ -22,7 +24,7 @@ fn shell(script: &str) -> Launch {
         args: ["-c", script].map(OsString::from).to_vec(),
         env: vec![("PATH".into(), "/usr/bin:/bin".into())],
         cwd: "/".into(),
-        stdin: Input::Null,
+        stdin: StdinFrom::Null,
     }
 }
 
@@ -62,10 +64,10 @@ fn what_it_reads() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("prompt.md");
     fs::write(&file, "from the file").unwrap();
-    assert_eq!(said(&Launch { stdin: Input::File(file), ..shell("cat") }).0, "from the file");
+    assert_eq!(said(&Launch { stdin: StdinFrom::File(file), ..shell("cat") }).0, "from the file");
     assert_eq!(said(&shell("cat")).0, "");
 
-    let mut started = launch(&Launch { stdin: Input::Pipe, ..shell("cat") }).unwrap();
+    let mut started = launch(&Launch { stdin: StdinFrom::Pipe, ..shell("cat") }).unwrap();
     started.stdin.take().unwrap().write_all(b"from the pipe").unwrap();
     let mut out = String::new();
     started.stdout.read_to_string(&mut out).unwrap();
@@ -111,7 +113,7 @@ fn why_it_is_not_started() {
     let error = refused(&Launch { cwd: folder.path().join("none"), ..shell("") });
     assert!(matches!(error, LaunchError::NoDirectory { .. }), "{error:?}");
 
-    let error = refused(&Launch { stdin: Input::File(folder.path().join("none")), ..shell("") });
+    let error = refused(&Launch { stdin: StdinFrom::File(folder.path().join("none")), ..shell("") });
     assert!(matches!(error, LaunchError::Input { .. }), "{error:?}");
 
     let huge = vec![OsString::from("x".repeat(100_000)); 100];

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use fleet_host::log::{CappedLog, LogReader, Piece};
+use fleet_host::log::{CappedLog, LogPiece, LogReader};
 use fleet_testkit::wait_until;
 
 use crate::BOUND;
@@ -43,11 +43,11 @@ fn read_all(path: &Path) -> Vec<(u64, u64, bool)> {
     let mut parts: Vec<(u64, u64, bool)> = Vec::new();
     while let Some(piece) = reader.next_piece(777).unwrap() {
         let (offset, length, is_there) = match piece {
-            Piece::Bytes { offset, bytes } => {
+            LogPiece::Bytes { offset, bytes } => {
                 assert_eq!(bytes, stream(offset, bytes.len()), "at {offset}");
                 (offset, bytes.len() as u64, true)
             }
-            Piece::Gap { offset, left_out } => (offset, left_out, false),
+            LogPiece::Gap { offset, left_out } => (offset, left_out, false),
         };
         match parts.last_mut() {
             Some(last) if last.2 == is_there => last.1 += length,
@@ -181,12 +181,12 @@ fn following_while_it_is_written() {
         wait_until(BOUND, "all of it was read", || {
             while let Some(piece) = reader.next_piece(4096).unwrap() {
                 let (offset, length) = match piece {
-                    Piece::Bytes { offset, bytes } => {
+                    LogPiece::Bytes { offset, bytes } => {
                         assert_eq!(bytes, stream(offset, bytes.len()));
                         seen += bytes.len();
                         (offset, bytes.len() as u64)
                     }
-                    Piece::Gap { offset, left_out } => (offset, left_out),
+                    LogPiece::Gap { offset, left_out } => (offset, left_out),
                 };
                 assert_eq!(offset, position);
                 position += length;
@@ -203,8 +203,8 @@ fn last_lines(path: &Path, lines: usize) -> String {
     let mut text = String::new();
     while let Some(piece) = reader.next_piece(1 << 20).unwrap() {
         match piece {
-            Piece::Bytes { bytes, .. } => text.push_str(&String::from_utf8(bytes).unwrap()),
-            Piece::Gap { .. } => text.push('…'),
+            LogPiece::Bytes { bytes, .. } => text.push_str(&String::from_utf8(bytes).unwrap()),
+            LogPiece::Gap { .. } => text.push('…'),
         }
     }
     text
@@ -247,9 +247,9 @@ fn reading_from_a_position() {
     let mut log = CappedLog::open(&place.path, 4096).unwrap();
     write(&mut log, 50_000);
     let next = |position| LogReader::starting_at(&place.path, position).next_piece(10).unwrap();
-    assert_eq!(next(2000), Some(Piece::Bytes { offset: 2000, bytes: stream(2000, 10) }));
-    assert_eq!(next(49_995), Some(Piece::Bytes { offset: 49_995, bytes: stream(49_995, 5) }));
-    let Some(Piece::Gap { offset: 3000, left_out }) = next(3000) else { panic!("a gap") };
+    assert_eq!(next(2000), Some(LogPiece::Bytes { offset: 2000, bytes: stream(2000, 10) }));
+    assert_eq!(next(49_995), Some(LogPiece::Bytes { offset: 49_995, bytes: stream(49_995, 5) }));
+    let Some(LogPiece::Gap { offset: 3000, left_out }) = next(3000) else { panic!("a gap") };
     assert!((40_000..47_000).contains(&left_out));
     assert_eq!(next(50_000), None);
     assert_eq!(next(60_000), None);

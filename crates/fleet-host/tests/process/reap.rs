@@ -6,7 +6,7 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use fleet_host::process::{Exit, Identity, Input, Launch, become_subreaper, launch, new_session, reap};
+use fleet_host::process::{Exit, Identity, Launch, StdinFrom, become_subreaper, launch, new_session, reap};
 use fleet_testkit::wait_until;
 
 use crate::BOUND;
@@ -24,7 +24,7 @@ pub(crate) fn play(folder: &Path) {
         args: vec!["-c".into(), script.into(), orphan.clone().into()],
         env: vec![("PATH".into(), "/usr/bin:/bin".into())],
         cwd: "/".into(),
-        stdin: Input::Null,
+        stdin: StdinFrom::Null,
     })
     .unwrap();
     let mut ended = Vec::new();

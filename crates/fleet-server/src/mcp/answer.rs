@@ -1,6 +1,6 @@
 //! How verbs' answers and problems look to a client.
 
-use fleet_core::problem::{Code, Kind, Outcome, Problem};
+use fleet_core::problem::{Code, Outcome, Problem, ProblemKind};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -63,7 +63,7 @@ fn exception(problem: &Problem) -> &'static str {
         (_, Some("base_ref")) => "GitError",
         (Code::SpawnRefused, _) => "RuntimeError",
         (code, _) => match code.kind() {
-            Kind::Invalid | Kind::NotFound | Kind::Conflict => "ValueError",
+            ProblemKind::Invalid | ProblemKind::NotFound | ProblemKind::Conflict => "ValueError",
             _ => "RuntimeError",
         },
     }

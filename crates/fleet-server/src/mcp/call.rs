@@ -65,19 +65,19 @@ impl Call {
     }
 
     /// Tells how far this call is, if the client asked to be told.
-    pub(super) fn progress(&self) -> Option<Progress> {
+    pub(super) fn progress(&self) -> Option<ProgressReporter> {
         let token = self.context.meta.get_progress_token()?;
-        Some(Progress { peer: self.context.peer.clone(), token })
+        Some(ProgressReporter { peer: self.context.peer.clone(), token })
     }
 }
 
 /// A client that wants to know how far a call is.
-pub(super) struct Progress {
+pub(super) struct ProgressReporter {
     peer: Peer<RoleServer>,
     token: ProgressToken,
 }
 
-impl Progress {
+impl ProgressReporter {
     /// Tells it. Numbers must grow from call to call. A client that does not listen is no reason to stop.
     pub(super) async fn tell(&self, number: f64, message: String) {
         let notification = ProgressNotificationParam::new(self.token.clone(), number).with_message(message);

@@ -6,22 +6,22 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::open::Open;
+use super::open::OpenObject;
 use super::tail;
 use super::worker::Worker;
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub(super) struct Collected {
+pub(super) struct CollectedResult {
     #[serde(flatten)]
     pub(super) worker: Worker,
     /// The report of the agent, with files and commits as git shows them, not as claimed: status (completed,
     /// completed_no_changes, blocked), summary, files_changed, commits, tests (command, status, details), next_steps. Null
     /// while it works, and if it failed without a report
-    pub(super) result: Option<Open>,
+    pub(super) result: Option<OpenObject>,
     /// How the run ended, as codefleet saw it, where the report does not say that: the same fields, with another status
     /// and a summary that says why
     #[serde(skip_serializing_if = "Option::is_none")]
-    outcome: Option<Open>,
+    outcome: Option<OpenObject>,
     /// Why there is no result although the worker has finished
     result_error: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -30,15 +30,15 @@ pub(super) struct Collected {
     stderr_tail: Option<String>,
 }
 
-impl Collected {
+impl CollectedResult {
     /// From a worker and the result of its newest run.
     pub(super) fn new(worker: Worker, found: Option<&impl Serialize>) -> Outcome<Self> {
         let found = found.map(serde_json::to_value).transpose();
         let found = found.map_err(|error| Problem::new(Code::Internal, error.to_string()))?;
         let reported = found.as_ref().and_then(reported);
         let outcome = found.filter(|found| Some(found) != reported.as_ref());
-        let outcome = outcome.as_ref().map(Open::result).transpose()?;
-        let result = reported.as_ref().map(Open::result).transpose()?;
+        let outcome = outcome.as_ref().map(OpenObject::result).transpose()?;
+        let result = reported.as_ref().map(OpenObject::result).transpose()?;
         let result_error = (result.is_none() && worker.over).then(|| missing(&worker));
         Ok(Self { worker, result, outcome, result_error, stdout_tail: None, stderr_tail: None })
     }

@@ -26,13 +26,13 @@ const LONGEST_LABEL: usize = 64;
 
 /// What a client gave.
 #[derive(Debug, Default)]
-pub(super) struct Given {
+pub(super) struct ClientLabels {
     pub(super) task_name: String,
     pub(super) tags: Vec<String>,
     pub(super) metadata: BTreeMap<String, Value>,
 }
 
-impl Given {
+impl ClientLabels {
     /// The title of the task; none if the name has no words.
     pub(super) fn title(&self) -> Option<String> {
         let line = self.task_name.replace(is_unprintable, " ");
@@ -90,7 +90,7 @@ fn kept<T: DeserializeOwned>(task: &TaskView, key: &str) -> Option<T> {
 pub(super) fn task_name(task: &TaskView) -> String {
     let name = kept::<String>(task, NAME);
     let is_current = |name: &String| {
-        let title = Given { task_name: name.clone(), ..Given::default() }.title();
+        let title = ClientLabels { task_name: name.clone(), ..ClientLabels::default() }.title();
         title.is_none_or(|title| title == task.title)
     };
     match name.filter(is_current) {
@@ -125,9 +125,9 @@ mod tests {
 
     use super::*;
 
-    fn given(name: &str, tags: &[&str], metadata: Value) -> Given {
+    fn given(name: &str, tags: &[&str], metadata: Value) -> ClientLabels {
         let tags = tags.iter().map(ToString::to_string).collect();
-        Given { task_name: name.to_owned(), tags, metadata: serde_json::from_value(metadata).unwrap() }
+        ClientLabels { task_name: name.to_owned(), tags, metadata: serde_json::from_value(metadata).unwrap() }
     }
 
     #[test]

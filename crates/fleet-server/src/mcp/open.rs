@@ -11,18 +11,18 @@ use serde_json::{Map, Value};
 /// An object that is described in words, because its fields are many and those of `docs/json.md`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(transparent)]
-pub(super) struct Open(Map<String, Value>);
+pub(super) struct OpenObject(Map<String, Value>);
 
 /// How a field is called by a verb, and here.
-pub(super) type Word = (&'static str, &'static str);
+pub(super) type RenamedField = (&'static str, &'static str);
 
-impl Open {
+impl OpenObject {
     pub(super) fn of(value: &impl Serialize) -> Outcome<Self> {
         Self::renamed(value, &[])
     }
 
     /// With other names for some fields, wherever in it they are.
-    pub(super) fn renamed(value: &impl Serialize, words: &[Word]) -> Outcome<Self> {
+    pub(super) fn renamed(value: &impl Serialize, words: &[RenamedField]) -> Outcome<Self> {
         let mut value =
             serde_json::to_value(value).map_err(|error| Problem::new(Code::Internal, error.to_string()))?;
         rename(&mut value, words);
@@ -49,12 +49,12 @@ impl Open {
         Ok(open)
     }
 
-    pub(super) fn all<T: Serialize>(values: &[T], words: &[Word]) -> Outcome<Vec<Self>> {
+    pub(super) fn all<T: Serialize>(values: &[T], words: &[RenamedField]) -> Outcome<Vec<Self>> {
         values.iter().map(|value| Self::renamed(value, words)).collect()
     }
 }
 
-fn rename(value: &mut Value, words: &[Word]) {
+fn rename(value: &mut Value, words: &[RenamedField]) {
     match value {
         Value::Object(fields) => {
             for (theirs, ours) in words {
@@ -83,7 +83,7 @@ mod tests {
             {"name": "bench", "outcome": "skipped"},
             {"name": "lint", "outcome": "unknown"},
         ]);
-        let open = Open::result(&json!({"summary": "s", "tests": tests})).unwrap();
+        let open = OpenObject::result(&json!({"summary": "s", "tests": tests})).unwrap();
         let open = serde_json::to_value(&open).unwrap();
         let shown = |at: usize| {
             let test = &open["tests"][at];
@@ -98,9 +98,9 @@ mod tests {
     #[test]
     fn fields_are_renamed_at_every_depth_and_lists_are_no_objects() {
         let value = json!({"id": "a", "more": [{"id": "b", "on": "c"}], "id2": 1});
-        let open = Open::renamed(&value, &[("id", "task_id"), ("on", "depends_on")]).unwrap();
+        let open = OpenObject::renamed(&value, &[("id", "task_id"), ("on", "depends_on")]).unwrap();
         let wanted = json!({"task_id": "a", "more": [{"task_id": "b", "depends_on": "c"}], "id2": 1});
         assert_eq!(serde_json::to_value(&open).unwrap(), wanted);
-        assert_eq!(Open::of(&[1, 2]).unwrap_err().code, Code::Internal);
+        assert_eq!(OpenObject::of(&[1, 2]).unwrap_err().code, Code::Internal);
     }
 }

@@ -15,13 +15,13 @@ use super::call::Call;
 const REPOSITORY: &str = "name the absolute path of a git repository, or of a folder in one";
 
 /// A client whose questions are about one repository.
-pub(super) struct Place<'c> {
+pub(super) struct RepoClient<'c> {
     call: &'c Call,
     at: Option<PathBuf>,
     is_named: bool,
 }
 
-impl<'c> Place<'c> {
+impl<'c> RepoClient<'c> {
     /// The repository of a path; the one in which the server was started, if none is named.
     pub(super) fn of(call: &'c Call, path: Option<&str>) -> Outcome<Self> {
         let Some(path) = path else {
@@ -61,7 +61,7 @@ impl<'c> Place<'c> {
     }
 }
 
-impl Client for Place<'_> {
+impl Client for RepoClient<'_> {
     fn ask(&self, question: Question) -> Answering<'_> {
         let asked = self.call.ask(Question { at: self.at.clone(), ..question });
         Box::pin(async move { asked.await.map_err(|problem| self.in_our_words(problem)) })

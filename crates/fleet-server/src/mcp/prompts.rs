@@ -12,21 +12,24 @@ struct Recipe {
     title: &'static str,
     about: &'static str,
     /// Their names and descriptions.
-    arguments: &'static [(&'static str, &'static str, Need)],
+    arguments: &'static [(&'static str, &'static str, ArgumentNeed)],
     /// The text, with `{argument}` placeholders.
     text: &'static str,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Need {
+enum ArgumentNeed {
     Required,
     /// The default.
     Else(&'static str),
 }
 
-const TASK: (&str, &str, Need) = ("task", "What is to be done", Need::Required);
-const REPO: (&str, &str, Need) =
-    ("repo_path", "The repository", Need::Else("the repository that we are working in (its absolute path)"));
+const TASK: (&str, &str, ArgumentNeed) = ("task", "What is to be done", ArgumentNeed::Required);
+const REPO: (&str, &str, ArgumentNeed) = (
+    "repo_path",
+    "The repository",
+    ArgumentNeed::Else("the repository that we are working in (its absolute path)"),
+);
 
 const RECIPES: &[Recipe] = &[
     Recipe {
@@ -46,7 +49,7 @@ const RECIPES: &[Recipe] = &[
         name: "compete",
         title: "Let several agents compete",
         about: "Give one task to several agents, compare what they did, and name the best",
-        arguments: &[TASK, REPO, ("count", "How many agents", Need::Else("three"))],
+        arguments: &[TASK, REPO, ("count", "How many agents", ArgumentNeed::Else("three"))],
         text: "Let {count} codefleet workers compete for this task:\n\n{task}\n\nRepository: {repo_path}.\n\n\
                1. list_agents, and choose different executors where there are several.\n\
                2. create_worker once for each, with the same prompt and the same base_ref.\n\
@@ -86,8 +89,8 @@ const RECIPES: &[Recipe] = &[
 
 /// All of them, as clients see them.
 pub(super) fn described() -> Vec<Prompt> {
-    let argument = |(name, about, need): &(&str, &str, Need)| {
-        PromptArgument::new(*name).with_description(*about).with_required(*need == Need::Required)
+    let argument = |(name, about, need): &(&str, &str, ArgumentNeed)| {
+        PromptArgument::new(*name).with_description(*about).with_required(*need == ArgumentNeed::Required)
     };
     let prompt = |recipe: &Recipe| {
         let arguments = recipe.arguments.iter().map(argument).collect();
@@ -117,8 +120,8 @@ pub(super) fn fill(name: &str, given: &JsonObject) -> Outcome<GetPromptResult> {
         let value = given.get(*argument).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
         let value = match (value, need) {
             (Some(value), _) => value,
-            (None, Need::Else(usual)) => usual,
-            (None, Need::Required) => {
+            (None, ArgumentNeed::Else(usual)) => usual,
+            (None, ArgumentNeed::Required) => {
                 let message = format!("the prompt {name} needs the argument `{argument}`");
                 return Err(Problem::new(Code::InvalidValue, message).hint(format!("`{argument}`: {about}")));
             }

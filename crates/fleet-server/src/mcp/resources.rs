@@ -4,7 +4,7 @@
 //! that it is not all.
 
 use fleet_api::Client;
-use fleet_api::verbs::run_logs::Stream;
+use fleet_api::verbs::run_logs::LogStream;
 use fleet_api::verbs::{run_diff, run_result, task_recent};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::{escaped, shortened};
@@ -12,7 +12,7 @@ use rmcp::model::{ListResourcesResult, Resource, ResourceContents, ResourceTempl
 use serde::Serialize;
 
 use super::call::Call;
-use super::tail::{self, Tail};
+use super::tail::{self, LogTail};
 use super::worker;
 
 const SCHEME: &str = "fleet://";
@@ -26,7 +26,7 @@ const MAX_BYTES: usize = 200_000;
 
 /// What a resource is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum ResourceKind {
     Task,
     Log { lines: u32 },
     Result,
@@ -87,7 +87,7 @@ pub(super) async fn list(call: &Call, cursor: Option<String>) -> Outcome<ListRes
 
 pub(super) async fn read(call: &Call, uri: &str) -> Outcome<ResourceContents> {
     let (id, part) = parse(uri)?;
-    let (text, mime) = if part == Part::Task {
+    let (text, mime) = if part == ResourceKind::Task {
         let task = worker::seen(call, id).await?;
         (json(&worker::one(call, task).await?)?, JSON)
     } else {
@@ -98,18 +98,18 @@ pub(super) async fn read(call: &Call, uri: &str) -> Outcome<ResourceContents> {
     Ok(ResourceContents::text(text, uri).with_mime_type(mime))
 }
 
-async fn of_run(client: &dyn Client, id: &str, part: Part) -> Outcome<(String, &'static str)> {
+async fn of_run(client: &dyn Client, id: &str, part: ResourceKind) -> Outcome<(String, &'static str)> {
     Ok(match part {
-        Part::Log { lines } => {
-            (tail::read(client, &Tail { run: id, stream: Stream::Out, lines }).await?, TEXT)
+        ResourceKind::Log { lines } => {
+            (tail::read(client, &LogTail { run: id, stream: LogStream::Out, lines }).await?, TEXT)
         }
-        Part::Diff => (diff(client, id).await?, DIFF),
-        Part::Prompt => (prompt(client, id).await?, MARKDOWN),
-        Part::Task | Part::Result => (json(&result(client, id).await?)?, JSON),
+        ResourceKind::Diff => (diff(client, id).await?, DIFF),
+        ResourceKind::Prompt => (prompt(client, id).await?, MARKDOWN),
+        ResourceKind::Task | ResourceKind::Result => (json(&result(client, id).await?)?, JSON),
     })
 }
 
-fn parse(uri: &str) -> Outcome<(&str, Part)> {
+fn parse(uri: &str) -> Outcome<(&str, ResourceKind)> {
     let unknown = || {
         let shown = shortened(uri, 120);
         Problem::new(Code::NotHere, format!("there is no resource {:?}", escaped(&shown)))
@@ -120,15 +120,15 @@ fn parse(uri: &str) -> Outcome<(&str, Part)> {
     let mut pieces = path.split('/');
     let found = (pieces.next(), pieces.next().filter(|id| !id.is_empty()), pieces.next(), pieces.next());
     match found {
-        (Some("task"), Some(id), None, None) => Ok((id, Part::Task)),
+        (Some("task"), Some(id), None, None) => Ok((id, ResourceKind::Task)),
         (Some("run"), Some(id), Some("log"), None) => {
             let lines = query.and_then(|query| query.strip_prefix("lines="));
             let lines = lines.map(str::parse).transpose().map_err(|_| unknown())?;
-            Ok((id, Part::Log { lines: lines.unwrap_or(LINES).min(MAX_LINES) }))
+            Ok((id, ResourceKind::Log { lines: lines.unwrap_or(LINES).min(MAX_LINES) }))
         }
-        (Some("run"), Some(id), Some("result"), None) => Ok((id, Part::Result)),
-        (Some("run"), Some(id), Some("diff"), None) => Ok((id, Part::Diff)),
-        (Some("run"), Some(id), Some("prompt"), None) => Ok((id, Part::Prompt)),
+        (Some("run"), Some(id), Some("result"), None) => Ok((id, ResourceKind::Result)),
+        (Some("run"), Some(id), Some("diff"), None) => Ok((id, ResourceKind::Diff)),
+        (Some("run"), Some(id), Some("prompt"), None) => Ok((id, ResourceKind::Prompt)),
         _ => Err(unknown()),
     }
 }
@@ -155,7 +155,7 @@ async fn diff(client: &dyn Client, id: &str) -> Outcome<String> {
 }
 
 async fn prompt(client: &dyn Client, id: &str) -> Outcome<String> {
-    let told = Tail { run: id, stream: Stream::Prompt, lines: MAX_LINES };
+    let told = LogTail { run: id, stream: LogStream::Prompt, lines: MAX_LINES };
     let text = tail::read(client, &told).await?;
     if text.is_empty() {
         let message = format!("the prompt of run {id} is not on this machine");
@@ -171,13 +171,13 @@ mod tests {
     #[test]
     fn names_are_read_and_others_refused() {
         for (uri, expected) in [
-            ("fleet://task/t1", ("t1", Part::Task)),
-            ("fleet://run/r1/log", ("r1", Part::Log { lines: LINES })),
-            ("fleet://run/r1/log?lines=7", ("r1", Part::Log { lines: 7 })),
-            ("fleet://run/r1/log?lines=999999", ("r1", Part::Log { lines: MAX_LINES })),
-            ("fleet://run/r1/result", ("r1", Part::Result)),
-            ("fleet://run/r1/diff", ("r1", Part::Diff)),
-            ("fleet://run/r1/prompt", ("r1", Part::Prompt)),
+            ("fleet://task/t1", ("t1", ResourceKind::Task)),
+            ("fleet://run/r1/log", ("r1", ResourceKind::Log { lines: LINES })),
+            ("fleet://run/r1/log?lines=7", ("r1", ResourceKind::Log { lines: 7 })),
+            ("fleet://run/r1/log?lines=999999", ("r1", ResourceKind::Log { lines: MAX_LINES })),
+            ("fleet://run/r1/result", ("r1", ResourceKind::Result)),
+            ("fleet://run/r1/diff", ("r1", ResourceKind::Diff)),
+            ("fleet://run/r1/prompt", ("r1", ResourceKind::Prompt)),
         ] {
             assert_eq!(parse(uri).unwrap(), expected, "{uri}");
         }

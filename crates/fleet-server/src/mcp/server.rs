@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use fleet_api::Client;
-use fleet_core::problem::{Kind, Problem};
+use fleet_core::problem::{Problem, ProblemKind};
 use fleet_engine::Service;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams,
@@ -167,8 +167,8 @@ impl ServerHandler for Server {
 fn failure(problem: &Problem) -> ErrorData {
     let (text, data) = (answer::text(problem), Some(answer::data(problem)));
     match problem.code.kind() {
-        Kind::NotFound => ErrorData::resource_not_found(text, data),
-        Kind::Invalid | Kind::Conflict => ErrorData::invalid_params(text, data),
+        ProblemKind::NotFound => ErrorData::resource_not_found(text, data),
+        ProblemKind::Invalid | ProblemKind::Conflict => ErrorData::invalid_params(text, data),
         _ => ErrorData::internal_error(text, data),
     }
 }

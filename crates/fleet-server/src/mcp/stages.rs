@@ -1,12 +1,12 @@
 //! Stages of a workflow as clients send them, written as a file of workflows.
 //!
-//! Owns the names of their fields, and which stage a remark about the file means: each stands on a line of its own.
+//! Owns the names of their fields, and which stage a remark about the file means: each has its own line.
 //! What a workflow may be is decided where files are read. Commands and files cannot be named here: the sender of a
 //! workflow need not be the user.
 
 use std::collections::BTreeMap;
 
-use fleet_api::views::{Diagnostic, Format, Severity, WorkflowSource};
+use fleet_api::views::{Diagnostic, FileFormat, Severity, WorkflowSource};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::{escaped, shortened};
 use schemars::JsonSchema;
@@ -17,7 +17,7 @@ use super::answer::lost;
 
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Stage {
+pub(super) struct StageArgs {
     /// What it is called; letters, digits, - and _
     name: String,
     /// The agent, see list_agents; the user's default if left out
@@ -45,7 +45,7 @@ pub(super) struct Stage {
     read_only: Option<bool>,
     /// report; verdict: approve, winner and scores as well, for reviewers and judges; list: a list that a later stage is
     /// spread over. report if left out
-    returns: Option<Returns>,
+    returns: Option<ReturnsArg>,
     /// It is skipped if this does not hold, such as review.approve == false
     when: Option<String>,
     /// One copy for each of these texts, all at once; {item} is the text
@@ -57,9 +57,9 @@ pub(super) struct Stage {
     /// How often a failed attempt is tried again; as the user configured if left out
     retries: Option<u32>,
     /// If it fails: fail the workflow, continue, or skip_dependents. fail if left out
-    on_failure: Option<OnFailure>,
+    on_failure: Option<OnFailureArg>,
     /// If the branches that it inherits do not merge: fail, or resolve, by its agent. fail if left out
-    on_conflict: Option<OnConflict>,
+    on_conflict: Option<OnConflictArg>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -71,7 +71,7 @@ enum WorktreeStrategy {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Returns {
+enum ReturnsArg {
     Report,
     Verdict,
     List,
@@ -79,7 +79,7 @@ enum Returns {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum OnFailure {
+enum OnFailureArg {
     Fail,
     Continue,
     SkipDependents,
@@ -87,24 +87,24 @@ enum OnFailure {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum OnConflict {
+enum OnConflictArg {
     Fail,
     Resolve,
 }
 
 /// A workflow as a client sends it.
 #[derive(Debug, Clone)]
-pub(super) struct Sent {
+pub(super) struct SentWorkflow {
     pub(super) name: String,
     pub(super) timeout_seconds: Option<u64>,
     pub(super) params: BTreeMap<String, Value>,
-    pub(super) stages: Vec<Stage>,
+    pub(super) stages: Vec<StageArgs>,
 }
 
-impl Sent {
+impl SentWorkflow {
     /// The same as a file: one line for the whole, then one for each stage.
     pub(super) fn source(&self) -> Outcome<WorkflowSource> {
-        let stages = self.stages.iter().map(Stage::fields).collect::<Outcome<Vec<_>>>()?;
+        let stages = self.stages.iter().map(StageArgs::fields).collect::<Outcome<Vec<_>>>()?;
         let has_own_words =
             |stage: &Map<String, Value>| OWN_WORDS.iter().any(|word| stage.contains_key(*word));
         let is_listed = self.params.is_empty() && !stages.iter().any(has_own_words);
@@ -113,7 +113,7 @@ impl Sent {
         let top = Value::Object(top).to_string();
         let top = top.strip_suffix('}').unwrap_or(&top);
         let text = format!("{top},\"stages\":{open}\n{}\n{close}}}\n", stages.join(",\n"));
-        Ok(WorkflowSource::Given { name: self.name.clone(), text, format: Format::Json })
+        Ok(WorkflowSource::Given { name: self.name.clone(), text, format: FileFormat::Json })
     }
 
     /// Stages in a list, as other tools exchange them.
@@ -129,7 +129,7 @@ impl Sent {
         let params = (!self.params.is_empty()).then(|| json!(self.params));
         let top =
             given([("name", json!(self.name)), ("defaults", json!(defaults)), ("params", json!(params))]);
-        let one = |(at, (stage, fields)): (usize, (&Stage, Map<String, Value>))| {
+        let one = |(at, (stage, fields)): (usize, (&StageArgs, Map<String, Value>))| {
             let fields = Value::Object(stage.named(at, &self.stages, fields)?);
             Ok(format!("{}:{fields}", Value::from(stage.name.as_str())))
         };
@@ -195,7 +195,7 @@ const RENAMED: [(&str, &str); 4] = [
     ("reasoning_effort", "effort"),
 ];
 
-impl Stage {
+impl StageArgs {
     /// As it was sent, and as lists of other tools have it.
     fn fields(&self) -> Outcome<Map<String, Value>> {
         match serde_json::to_value(self) {
@@ -218,7 +218,7 @@ impl Stage {
         }
         let needs = self.needs(at, all)?;
         // As in the list of other tools: a stage that builds on others may have nothing to change.
-        let reports = self.returns.is_none_or(|returns| returns == Returns::Report);
+        let reports = self.returns.is_none_or(|returns| returns == ReturnsArg::Report);
         let may_only_say = !needs.is_empty() && reports && !self.read_only.unwrap_or_default();
         let time = self.timeout_seconds.filter(|seconds| *seconds > 0);
         fields.extend(given([

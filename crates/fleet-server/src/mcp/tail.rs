@@ -1,20 +1,20 @@
 //! The end of what an agent printed, never more than a client can hold.
 
 use fleet_api::Client;
-use fleet_api::verbs::run_logs::{Piece, Request, Stream};
+use fleet_api::verbs::run_logs::{LogStream, OutputPiece, Request};
 use fleet_core::problem::{Code, Outcome};
 
 /// How much of a log is shown at once.
 const MAX_BYTES: usize = 64 * 1024;
 
-pub(super) struct Tail<'a> {
+pub(super) struct LogTail<'a> {
     pub(super) run: &'a str,
-    pub(super) stream: Stream,
+    pub(super) stream: LogStream,
     pub(super) lines: u32,
 }
 
 /// Reads it: the last lines, and of them the last [`MAX_BYTES`].
-pub(super) async fn read(client: &dyn Client, tail: &Tail<'_>) -> Outcome<String> {
+pub(super) async fn read(client: &dyn Client, tail: &LogTail<'_>) -> Outcome<String> {
     let (id, stream, last_lines) = (tail.run.to_owned(), tail.stream, Some(tail.lines));
     let mut request = Request { id, stream, raw: true, last_lines, ..Request::default() };
     let (mut kept, mut cut): (Vec<u8>, bool) = (Vec::new(), false);
@@ -22,8 +22,8 @@ pub(super) async fn read(client: &dyn Client, tail: &Tail<'_>) -> Outcome<String
         let page = fleet_api::call(client, None, &request).await?;
         for piece in page.pieces {
             match piece {
-                Piece::Bytes(bytes) => kept.extend(bytes.0),
-                Piece::Gap(left_out) => {
+                OutputPiece::Bytes(bytes) => kept.extend(bytes.0),
+                OutputPiece::Gap(left_out) => {
                     kept.extend(format!("\n… {left_out} bytes were not kept …\n").bytes());
                 }
             }
@@ -48,11 +48,11 @@ pub(super) async fn of_both(
     run: &str,
     lines: u32,
 ) -> Outcome<(Option<String>, Option<String>)> {
-    let end = |stream| end(client, Tail { run, stream, lines });
-    Ok((Some(end(Stream::Out).await?), Some(end(Stream::Err).await?)))
+    let end = |stream| end(client, LogTail { run, stream, lines });
+    Ok((Some(end(LogStream::Out).await?), Some(end(LogStream::Err).await?)))
 }
 
-async fn end(client: &dyn Client, tail: Tail<'_>) -> Outcome<String> {
+async fn end(client: &dyn Client, tail: LogTail<'_>) -> Outcome<String> {
     match read(client, &tail).await {
         Err(problem) if problem.code == Code::NotHere => Ok(format!("({problem})")),
         other => other,

@@ -11,8 +11,7 @@ use super::worker;
 
 /// A task. Moments are seconds since 1970.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-#[expect(clippy::struct_field_names, reason = "the names are those that clients know")]
-pub(super) struct Task {
+pub(super) struct TaskAnswer {
     /// Also its worker_id, for wait, get_worker_status, collect_worker_result and the others
     task_id: String,
     title: String,
@@ -42,7 +41,7 @@ pub(super) struct Task {
     updated_at: f64,
 }
 
-impl From<&TaskView> for Task {
+impl From<&TaskView> for TaskAnswer {
     fn from(task: &TaskView) -> Self {
         Self {
             task_id: task.id.to_string(),
@@ -68,9 +67,9 @@ impl From<&TaskView> for Task {
 
 /// A task that says nearly the same as something else.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Alike {
+pub(super) struct SimilarTask {
     #[serde(flatten)]
-    task: Task,
+    task: TaskAnswer,
     /// From 0 to 1: how alike they are; 0.7 is nearly the same
     score: f64,
     /// Words of both, those that say most first
@@ -78,10 +77,10 @@ pub(super) struct Alike {
     shared_paths: Vec<String>,
 }
 
-impl From<&Similar> for Alike {
+impl From<&Similar> for SimilarTask {
     fn from(similar: &Similar) -> Self {
         Self {
-            task: Task::from(&similar.task),
+            task: TaskAnswer::from(&similar.task),
             score: similar.score,
             shared_words: similar.shared_words.clone(),
             shared_paths: similar.shared_paths.clone(),

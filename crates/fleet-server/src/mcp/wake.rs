@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use fleet_api::Client;
-use fleet_api::verbs::runner_wake::{Request, Runner};
+use fleet_api::verbs::runner_wake::{Request, RunnerPresence};
 use fleet_api::verbs::task_wait;
 use fleet_core::id::TaskId;
 use fleet_core::problem::Outcome;
@@ -17,8 +17,8 @@ const CLAIM_DELAY: Duration = Duration::from_millis(150);
 /// Makes sure that a runner does. Returns why none does, if none does; it is queued all the same.
 pub(super) async fn ensure_runner(client: &dyn Client) -> Option<String> {
     match fleet_api::call(client, None, &Request::default()).await.map(|woken| woken.runner) {
-        Ok(Runner::Up | Runner::Started) => None,
-        Ok(Runner::Off) => Some(
+        Ok(RunnerPresence::Up | RunnerPresence::Started) => None,
+        Ok(RunnerPresence::Off) => Some(
             "it will not start: no runner is up, and `autostart` is off; `fleet start` starts one".to_owned(),
         ),
         Err(problem) => Some(format!("it will not start: {problem}; `fleet doctor` looks for causes")),

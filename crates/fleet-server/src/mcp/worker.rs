@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fleet_api::Client;
-use fleet_api::verbs::{run_open, task_find, task_wait};
+use fleet_api::verbs::{run_open, task_find, task_show, task_wait};
 use fleet_api::views::{Details, Followed, RunFiles, RunView};
 use fleet_core::id::TaskId;
 use fleet_core::problem::{Code, Outcome, Problem};
@@ -79,6 +79,9 @@ pub(super) struct Worker {
     pub(super) run_id: Option<String>,
     /// The commit that the work started from
     pub(super) base_commit: Option<String>,
+    /// The branches of its dependencies whose work it starts from; only get_worker_status has it
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) starts_from: Option<Vec<String>>,
     /// How far the agent says that it is
     pub(super) percent: Option<u8>,
     pub(super) input_tokens: u64,
@@ -106,7 +109,7 @@ pub(super) async fn seen_run(client: &dyn Client, typed: &str) -> Outcome<(TaskI
 async fn find(client: &dyn Client, worker_id: &str) -> Outcome<task_find::Answer> {
     let request = task_find::Request { id: worker_id.to_owned() };
     fleet_api::call(client, None, &request).await.map_err(|problem| match problem.code {
-        Code::TaskNotFound => {
+        Code::TaskNotFound | Code::IdInvalid => {
             unknown(("worker_id", "Worker"), worker_id).hint("`list_workers` shows the workers")
         }
         _ => problem,
@@ -131,6 +134,13 @@ pub(super) async fn with_worktree(client: &dyn Client, mut worker: Worker) -> Ou
         worker.worktree_path = Some(text(&opened.workspace));
     }
     Ok(worker)
+}
+
+/// The same, with where its work starts.
+pub(super) async fn with_start(client: &dyn Client, worker: Worker) -> Outcome<Worker> {
+    let request = task_show::Request { id: worker.worker_id.clone(), events: 0 };
+    let shown = fleet_api::call(client, None, &request).await?;
+    Ok(Worker { starts_from: Some(shown.starts_from), ..worker })
 }
 
 pub(super) async fn shown(client: &dyn Client, tasks: &[TaskId]) -> Outcome<Vec<Worker>> {
@@ -202,6 +212,7 @@ fn worker(seen: &Followed, known: &Details, now: Millis) -> Worker {
         parent_run_id: task.parent.map(|run| run.to_string()),
         run_id: run.map(|run| run.id.to_string()),
         base_commit: run.and_then(|run| run.base.clone()),
+        starts_from: None,
         percent: seen.percent(),
         input_tokens: run.map_or(0, |run| run.input_tokens),
         output_tokens: run.map_or(0, |run| run.output_tokens),

@@ -4,7 +4,7 @@
 
 use fleet_api::Client;
 use fleet_api::verbs::workflow_show::{Depth, Request};
-use fleet_api::views::{Progress, StageView, WorkflowDetail};
+use fleet_api::views::{StageView, WorkflowDetail, WorkflowProgress};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::{escaped, shortened};
 use fleet_engine::clock;
@@ -18,8 +18,7 @@ use super::worker::{age, dollars, seconds};
 
 /// A workflow. Moments are seconds since 1970.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-#[expect(clippy::struct_field_names, reason = "the names are those that clients know")]
-pub(super) struct Workflow {
+pub(super) struct WorkflowAnswer {
     pub(super) workflow_id: String,
     pub(super) name: String,
     pub(super) status: WorkflowStatus,
@@ -91,24 +90,24 @@ pub(super) async fn look(client: &dyn Client, workflow_id: &str, depth: Depth) -
     Ok(fleet_api::call(client, None, &request).await.map_err(|problem| named(workflow_id, problem))?.workflow)
 }
 
-pub(super) async fn shown(client: &dyn Client, workflows: &[WorkflowDetail]) -> Outcome<Vec<Workflow>> {
+pub(super) async fn shown(client: &dyn Client, workflows: &[WorkflowDetail]) -> Outcome<Vec<WorkflowAnswer>> {
     let projects = place::paths(client).await?;
     let path = |seen: &WorkflowDetail| Some(projects.get(&seen.workflow.project)?.display().to_string());
     let one = |seen: &WorkflowDetail| workflow(seen, path(seen));
     Ok(workflows.iter().map(one).collect())
 }
 
-pub(super) async fn one(client: &dyn Client, seen: WorkflowDetail) -> Outcome<Workflow> {
+pub(super) async fn one(client: &dyn Client, seen: WorkflowDetail) -> Outcome<WorkflowAnswer> {
     shown(client, &[seen]).await?.pop().ok_or_else(|| lost("the workflow"))
 }
 
-fn workflow(seen: &WorkflowDetail, repo_path: Option<String>) -> Workflow {
+fn workflow(seen: &WorkflowDetail, repo_path: Option<String>) -> WorkflowAnswer {
     let view = &seen.workflow;
     let status = WorkflowStatus::of(view.state);
     let ended = view.ended_at.map(|at| at.0);
     let elapsed = age(Some(view.created_at.0), ended.unwrap_or(clock::now()));
     let progress = progress(&view.progress);
-    Workflow {
+    WorkflowAnswer {
         workflow_id: view.id.to_string(),
         name: view.name.clone(),
         status,
@@ -166,7 +165,7 @@ fn summary_of(stage: &StageView, names: &[String]) -> StageSummary {
 }
 
 /// `2/5 stages complete (2 done, 1 running, 2 pending)`: what there is, and in the words that clients know.
-fn progress(counts: &Progress) -> String {
+fn progress(counts: &WorkflowProgress) -> String {
     let failed = counts.failed + counts.cancelled;
     let parts = [
         (counts.done, "done"),
@@ -181,7 +180,7 @@ fn progress(counts: &Progress) -> String {
     format!("{}/{} stages complete{parts}", counts.done, counts.total)
 }
 
-pub(super) fn summary(workflows: &[Workflow]) -> String {
+pub(super) fn summary(workflows: &[WorkflowAnswer]) -> String {
     status::summary("workflows", workflows.iter().map(|workflow| workflow.status))
 }
 
@@ -191,11 +190,18 @@ mod tests {
 
     #[test]
     fn progress_names_only_what_there_is() {
-        let none =
-            Progress { total: 6, pending: 0, running: 0, done: 0, failed: 0, cancelled: 0, skipped: 0 };
-        let counts = Progress { pending: 1, running: 1, done: 2, skipped: 2, ..none };
+        let none = WorkflowProgress {
+            total: 6,
+            pending: 0,
+            running: 0,
+            done: 0,
+            failed: 0,
+            cancelled: 0,
+            skipped: 0,
+        };
+        let counts = WorkflowProgress { pending: 1, running: 1, done: 2, skipped: 2, ..none };
         assert_eq!(progress(&counts), "2/6 stages complete (2 done, 1 running, 1 pending, 2 skipped)");
-        let counts = Progress { done: 3, failed: 1, cancelled: 2, ..none };
+        let counts = WorkflowProgress { done: 3, failed: 1, cancelled: 2, ..none };
         assert_eq!(progress(&counts), "3/6 stages complete (3 done, 3 failed)");
     }
 }

@@ -99,7 +99,7 @@ impl Op for RemoveDependency {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Node {
+pub struct DependencyNode {
     pub state: TaskState,
     pub title: String,
 }
@@ -107,7 +107,7 @@ pub struct Node {
 #[derive(Debug, Clone, Default)]
 pub struct Graph {
     /// Every task on an edge, and those that were asked for.
-    pub nodes: BTreeMap<TaskId, Node>,
+    pub nodes: BTreeMap<TaskId, DependencyNode>,
     /// Sorted.
     pub edges: Vec<Edge>,
 }
@@ -143,7 +143,7 @@ impl Op for DependencyTree {
         let list = id_list(ids.into_iter());
         for mut row in tx.query(sql!("SELECT id, state, title FROM tasks WHERE id IN {list 1}", list)).await?
         {
-            nodes.insert(row.parse()?, Node { state: row.parse()?, title: row.text()? });
+            nodes.insert(row.parse()?, DependencyNode { state: row.parse()?, title: row.text()? });
         }
         Ok(Graph { nodes, edges })
     }

@@ -45,7 +45,37 @@ pub struct ListTasks {
     pub now: Millis,
 }
 
+/// Tasks that were cancelled before they had a run, newest first, without their descriptions.
 #[derive(Debug, Clone)]
+pub struct CancelledUnstarted {
+    pub project: Option<ProjectId>,
+    pub batch: Option<BatchId>,
+    pub limit: i64,
+}
+
+#[async_trait]
+impl Op for CancelledUnstarted {
+    type Out = Vec<Task>;
+    const MODE: Mode = Mode::Read;
+
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Vec<Task>, StoreError> {
+        let find = sql!(
+            concat!(
+                "SELECT ",
+                task_columns!(),
+                " FROM tasks t WHERE t.status = 'cancelled' AND t.fence = 0 AND ($1 = '' OR t.project = $1) \
+                 AND ($2 = '' OR t.batch = $2) ORDER BY t.id DESC LIMIT $3"
+            ),
+            self.project.as_ref().map_or("", ProjectId::as_str),
+            self.batch.as_ref().map_or("", BatchId::as_str),
+            self.limit,
+        );
+        let rows = tx.query_alone(find).await?.into_iter();
+        rows.map(|row| rows::task(row, Described::LeftOut)).collect()
+    }
+}
+
+#[derive(Debug, Clone, Default)]
 pub struct TaskPage {
     pub tasks: Vec<Task>,
     /// What blocks the blocked tasks.
@@ -93,10 +123,10 @@ impl ListTasks {
     }
 
     /// `$1` is the stored status or the time, `$2` the bound, then batch, project and labels.
-    fn query(&self, kind: Kind, limit: i64) -> Statement {
+    fn query(&self, kind: StatusKind, limit: i64) -> Statement {
         let key = match kind {
-            Kind::Stored(status) => status.into(),
-            Kind::Due | Kind::NotDue => self.now.into(),
+            StatusKind::Stored(status) => status.into(),
+            StatusKind::Due | StatusKind::NotDue => self.now.into(),
         };
         let labels = serde_json::to_string(&self.filter.labels).unwrap_or_default();
         let count = i64::try_from(self.filter.labels.len()).unwrap_or(i64::MAX);
@@ -113,7 +143,7 @@ impl ListTasks {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum StatusKind {
     Stored(&'static str),
     /// Stored as scheduled, but their time has come and no claim has looked since.
     Due,
@@ -121,20 +151,20 @@ enum Kind {
     NotDue,
 }
 
-fn kinds(status: Status) -> &'static [Kind] {
+fn kinds(status: Status) -> &'static [StatusKind] {
     match status {
-        Status::Ready => &[Kind::Stored("ready"), Kind::Due],
-        Status::Scheduled => &[Kind::NotDue],
-        Status::Blocked => &[Kind::Stored("blocked")],
+        Status::Ready => &[StatusKind::Stored("ready"), StatusKind::Due],
+        Status::Scheduled => &[StatusKind::NotDue],
+        Status::Blocked => &[StatusKind::Stored("blocked")],
         Status::In(TaskState::Queued) => {
-            &[Kind::Stored("ready"), Kind::Due, Kind::NotDue, Kind::Stored("blocked")]
+            &[StatusKind::Stored("ready"), StatusKind::Due, StatusKind::NotDue, StatusKind::Stored("blocked")]
         }
-        Status::In(TaskState::Running) => &[Kind::Stored("running")],
-        Status::In(TaskState::Waiting) => &[Kind::Stored("waiting")],
-        Status::In(TaskState::Held) => &[Kind::Stored("held")],
-        Status::In(TaskState::Done) => &[Kind::Stored("done")],
-        Status::In(TaskState::Failed) => &[Kind::Stored("failed")],
-        Status::In(TaskState::Cancelled) => &[Kind::Stored("cancelled")],
+        Status::In(TaskState::Running) => &[StatusKind::Stored("running")],
+        Status::In(TaskState::Waiting) => &[StatusKind::Stored("waiting")],
+        Status::In(TaskState::Held) => &[StatusKind::Stored("held")],
+        Status::In(TaskState::Done) => &[StatusKind::Stored("done")],
+        Status::In(TaskState::Failed) => &[StatusKind::Stored("failed")],
+        Status::In(TaskState::Cancelled) => &[StatusKind::Stored("cancelled")],
     }
 }
 
@@ -176,14 +206,14 @@ macro_rules! list_queries {
     };
 }
 
-fn query_text(kind: Kind, narrowed: (bool, bool, bool)) -> &'static str {
+fn query_text(kind: StatusKind, narrowed: (bool, bool, bool)) -> &'static str {
     match kind {
-        Kind::Stored(_) => list_queries!("t.status = $1", narrowed),
-        Kind::Due => list_queries!(
+        StatusKind::Stored(_) => list_queries!("t.status = $1", narrowed),
+        StatusKind::Due => list_queries!(
             "t.deferred = 1 AND t.due <= $1 AND t.state = 'queued' AND t.open_deps = 0",
             narrowed
         ),
-        Kind::NotDue => list_queries!("t.status = 'scheduled' AND t.due > $1", narrowed),
+        StatusKind::NotDue => list_queries!("t.status = 'scheduled' AND t.due > $1", narrowed),
     }
 }
 
@@ -208,14 +238,14 @@ pub(super) async fn obstacles(
 
 /// What a claim would take, in order.
 #[derive(Debug, Clone)]
-pub struct Ready {
+pub struct ListReady {
     pub filter: TaskFilter,
     pub limit: i64,
     pub now: Millis,
 }
 
 #[async_trait]
-impl Op for Ready {
+impl Op for ListReady {
     type Out = TaskPage;
     const MODE: Mode = Mode::Read;
 

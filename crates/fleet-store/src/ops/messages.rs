@@ -4,7 +4,7 @@
 //! next run, so that a keeper that dies in between loses nothing; an agent may then be told the same twice, but never too
 //! little.
 
-use fleet_core::event::Subject;
+use fleet_core::event::EventSubject;
 use fleet_core::message::{
     Addressee, Channel, Message, MessageId, MessageKind, MessageMove, MessageState, Receipt, Receipts,
     Reception, receive,
@@ -113,7 +113,7 @@ impl SendMessage {
         &self,
         tx: &mut dyn Tx,
         message: &Message,
-        (attempt, subject): (i64, Subject),
+        (attempt, subject): (i64, EventSubject),
     ) -> Result<(), StoreError> {
         let insert = sql!(
             "INSERT INTO messages (task, seq, kind, live, fence, text, sender, stored_at, expires_at) \

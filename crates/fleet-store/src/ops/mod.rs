@@ -26,6 +26,7 @@ mod schema;
 mod server_time;
 mod task_texts;
 mod tasks;
+mod upcoming;
 mod waiting;
 mod workflows;
 
@@ -35,12 +36,12 @@ pub use author::{Author, MAX_ADDED};
 pub use before::{TaskBefore, TasksBefore};
 pub use branches::BranchHolder;
 pub use claim::{Claim, Claimed};
-pub use deps::{AddDependency, DependencyTree, Graph, Node, RemoveDependency};
+pub use deps::{AddDependency, DependencyNode, DependencyTree, Graph, RemoveDependency};
 pub use events::{EventsAfter, NewestEvents, NewestSeq, RunEventsOf, TaskEvents};
 pub use follow::{FollowTasks, FollowedTask};
 pub use hosts::{Host, ListHosts, OfferHost};
 pub use ledger::{ReserveMore, Spending};
-pub use list::{ListTasks, Ready, StatusFilter, TaskFilter, TaskPage};
+pub use list::{CancelledUnstarted, ListReady, ListTasks, StatusFilter, TaskFilter, TaskPage};
 pub use messages::{RecordReceipts, SendMessage, SentMessage, TakeMessages, TaskMessages};
 pub use moves::{CancelIdle, CheckDelete, DeleteTask, MoveTask};
 pub use pauses::{LiftPause, ListPauses, Pause, PauseAccount};
@@ -59,9 +60,10 @@ pub use schema::NewerSchema;
 pub use server_time::ServerTime;
 pub use task_texts::{TaskTextPage, TaskTexts};
 pub use tasks::{AddTasks, EditTask, ExportTasks, GetTask, NewTask, TaskDetail};
+pub use upcoming::{CountUpcoming, Upcoming, UpcomingTasks};
 pub use waiting::{HandOverWaiting, WaitingTasks, WaitingWork};
 pub use workflows::{
     AddWorkflow, CancelWorkflow, CancelledWorkflow, DeleteWorkflow, GetWorkflow, ListWorkflows,
-    ListedWorkflow, NamedPart, PartContext, PartDetail, PartInputs, ResolveWorkflow, RetryWorkflow, Upstream,
-    WorkflowDetail, WorkflowPage,
+    ListedWorkflow, NamedPart, PartContext, PartDetail, PartInputs, ResolveWorkflow, RetryWorkflow,
+    StoredWorkflow, Upstream, WorkflowPage,
 };

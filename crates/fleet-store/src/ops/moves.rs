@@ -1,6 +1,6 @@
 //! What people do to a task: hold, release, cancel, retry, delete.
 
-use fleet_core::event::Subject;
+use fleet_core::event::EventSubject;
 use fleet_core::run::RunMove;
 use fleet_core::task::{Remark, Task, TaskMove, TaskState};
 use fleet_core::workflow::PartOf;
@@ -41,7 +41,7 @@ impl Op for MoveTask {
             }
         }
         let run = if was == TaskState::Running { self.stop_run(tx).await? } else { None };
-        let subject = Subject { run, ..about(&task) };
+        let subject = EventSubject { run, ..about(&task) };
         write_move(tx, &task, self.now, (subject, &self.fact(remark)?)).await?;
         read_task(tx, self.id).await
     }

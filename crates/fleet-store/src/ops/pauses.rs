@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use fleet_core::event::Subject;
+use fleet_core::event::EventSubject;
 use fleet_core::policy::{AccountState, ProviderRefusal, after_refusal};
 use fleet_core::run::Run;
 use fleet_core::task::AgentName;
@@ -81,7 +81,7 @@ impl Op for PauseAccount {
         if tx.query(pause.write()).await?.is_empty() {
             return Ok(false);
         }
-        record(tx, self.now, Subject::default(), &pause.fact()).await?;
+        record(tx, self.now, EventSubject::default(), &pause.fact()).await?;
         Ok(true)
     }
 }
@@ -97,13 +97,13 @@ async fn account_state(tx: &mut dyn Tx, account: &str) -> Result<Option<AccountS
 }
 
 /// The end of every pause that is not over, by account.
-pub(super) async fn lasting(tx: &mut dyn Tx, now: Millis) -> Result<BTreeMap<String, Millis>, StoreError> {
+pub(super) async fn pause_ends(tx: &mut dyn Tx, now: Millis) -> Result<BTreeMap<String, Millis>, StoreError> {
     let rows = tx.query(sql!("SELECT account, until FROM pauses WHERE until > $1", now)).await?;
     rows.into_iter().map(|mut row| Ok((row.text()?, Millis(row.int()?)))).collect()
 }
 
 /// Pauses the account of a run that its provider refused.
-pub(super) async fn strike(
+pub(super) async fn pause_after_refusal(
     tx: &mut dyn Tx,
     run: &Run,
     trouble: &ProviderRefusal,
@@ -126,7 +126,7 @@ pub(super) async fn strike(
     // Another run of the account may have been the first, a moment ago.
     if !tx.query(pause.write()).await?.is_empty() {
         // Part of the task's story, and news for all projects.
-        let subject = Subject { project: None, ..about_run(run) };
+        let subject = EventSubject { project: None, ..about_run(run) };
         record(tx, trouble.now, subject, &pause.fact()).await?;
     }
     Ok(())
@@ -164,7 +164,7 @@ impl Op for LiftPause {
             return Ok(false);
         }
         let fact = Fact::AccountResumed { account: self.account.clone() };
-        record(tx, self.now, Subject::default(), &fact).await?;
+        record(tx, self.now, EventSubject::default(), &fact).await?;
         Ok(true)
     }
 }

@@ -1,6 +1,6 @@
 //! Projects, and where each place has them.
 
-use fleet_core::event::Subject;
+use fleet_core::event::EventSubject;
 use fleet_core::id::ProjectId;
 use fleet_core::project::{LikelyProject, Project, ProjectMatch, RepositoryFacts, match_project};
 
@@ -59,12 +59,12 @@ impl Op for EnsureProject {
         let likely = LikelyProjects { checkout: self.checkout.clone() }.run(tx).await?;
         match match_project(&likely, &self.seen) {
             ProjectMatch::Known(_) => {}
-            ProjectMatch::Rerooted(id) => self.reroot(tx, id).await?,
+            ProjectMatch::Rerooted(id) => self.set_root(tx, id).await?,
             ProjectMatch::Joined(id) => {
                 self.point_to(tx, id).await?;
                 // One of an older version has none yet.
                 if likely.iter().any(|project| project.id == id && project.root.is_none()) {
-                    self.reroot(tx, id).await?;
+                    self.set_root(tx, id).await?;
                 }
             }
             ProjectMatch::New => self.add(tx).await?,
@@ -89,11 +89,11 @@ impl EnsureProject {
         );
         tx.defer(insert).await?;
         self.point_to(tx, self.id).await?;
-        let subject = Subject { project: Some(self.id), ..Subject::default() };
+        let subject = EventSubject { project: Some(self.id), ..EventSubject::default() };
         record(tx, self.now, subject, &Fact::ProjectAdded { name: self.checkout.name.clone() }).await
     }
 
-    async fn reroot(&self, tx: &mut dyn Tx, id: ProjectId) -> Result<(), StoreError> {
+    async fn set_root(&self, tx: &mut dyn Tx, id: ProjectId) -> Result<(), StoreError> {
         let root = self.seen.root.as_deref();
         tx.defer(sql!("UPDATE projects SET root = $1 WHERE id = $2", root, id)).await
     }

@@ -1,6 +1,6 @@
 //! Tasks, runs and events as rows.
 
-use fleet_core::event::{Event, Subject};
+use fleet_core::event::{Event, EventSubject};
 use fleet_core::run::Reason;
 use fleet_core::task::{
     AgentName, BranchName, Description, FieldError, Spawn, Task, TaskHistory, TaskMove, TaskSpec,
@@ -115,7 +115,7 @@ fn part_of(row: &mut Row) -> Result<Option<PartOf>, StoreError> {
 }
 
 /// The name in a column; none is stored as an empty text.
-fn agent_name(stored: String) -> Result<Option<AgentName>, StoreError> {
+pub(super) fn agent_name(stored: String) -> Result<Option<AgentName>, StoreError> {
     let name = Some(stored).filter(|name| !name.is_empty()).map(AgentName::try_from);
     name.transpose().map_err(|error| stored_wrongly(&error))
 }
@@ -197,7 +197,7 @@ pub(super) async fn write_move(
     tx: &mut dyn Tx,
     task: &Task,
     now: Millis,
-    (subject, fact): (Subject, &Fact),
+    (subject, fact): (EventSubject, &Fact),
 ) -> Result<(), StoreError> {
     write_move_alone(tx, task, now, (subject, fact)).await?;
     workflows::follow(tx, task, now).await
@@ -208,7 +208,7 @@ pub(super) async fn write_move_alone(
     tx: &mut dyn Tx,
     task: &Task,
     now: Millis,
-    (subject, fact): (Subject, &Fact),
+    (subject, fact): (EventSubject, &Fact),
 ) -> Result<(), StoreError> {
     write_state(tx, task, now).await?;
     record(tx, now, subject, fact).await
@@ -240,7 +240,7 @@ async fn write_state(tx: &mut dyn Tx, task: &Task, now: Millis) -> Result<(), St
 pub(super) async fn record(
     tx: &mut dyn Tx,
     now: Millis,
-    subject: Subject,
+    subject: EventSubject,
     fact: &Fact,
 ) -> Result<(), StoreError> {
     let (kind, data) = fact.parts();
@@ -257,15 +257,18 @@ pub(super) async fn record(
     tx.defer(statement).await
 }
 
-pub(super) fn about(task: &Task) -> Subject {
-    Subject { project: Some(task.project), task: Some(task.id), run: None }
+pub(super) fn about(task: &Task) -> EventSubject {
+    EventSubject { project: Some(task.project), task: Some(task.id), run: None }
 }
 
 pub(super) fn event(mut row: Row) -> Result<Event, StoreError> {
     let row = &mut row;
     let (seq, at) = (row.int()?, Millis(row.int()?));
-    let subject =
-        Subject { project: row.optional_parse()?, task: row.optional_parse()?, run: row.optional_parse()? };
+    let subject = EventSubject {
+        project: row.optional_parse()?,
+        task: row.optional_parse()?,
+        run: row.optional_parse()?,
+    };
     let (kind, data) = (row.text()?, row.text()?);
     let fact = Fact::from_parts(&kind, &data).map_err(|error| StoreError::Malformed(error.to_string()))?;
     Ok(Event { seq, at, subject, fact })

@@ -114,7 +114,7 @@ impl AddTasks {
 }
 
 /// How often tasks of these ids were claimed before they were deleted: an attempt number is never given twice. An id
-/// that exists, or occurs twice, is an error of its own, not a failure of the engine.
+/// that exists, or occurs twice, is an error with its own code, not a failure of the engine.
 pub(super) async fn earlier_claims(
     tx: &mut dyn Tx,
     mut new: impl Iterator<Item = TaskId>,

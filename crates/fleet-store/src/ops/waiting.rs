@@ -122,7 +122,7 @@ impl Op for HandOverWaiting {
     const MODE: Mode = Mode::Write;
 
     async fn run(&self, tx: &mut dyn Tx) -> Result<usize, StoreError> {
-        let paused = pauses::lasting(tx, self.now).await?;
+        let paused = pauses::pause_ends(tx, self.now).await?;
         let mut count = 0;
         if !paused.contains_key(self.after.account(&self.agent)) {
             return Ok(count);

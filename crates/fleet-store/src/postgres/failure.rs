@@ -15,13 +15,13 @@ use crate::StoreError;
 const ANSWER_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// The server, as errors name it.
-pub(super) struct Server {
+pub(super) struct ServerLabel {
     /// The URL without its secrets.
     pub(super) place: String,
     pub(super) answer_timeout: Duration,
 }
 
-impl Server {
+impl ServerLabel {
     pub(super) fn at(place: String) -> Self {
         Self { place, answer_timeout: ANSWER_TIMEOUT }
     }
@@ -116,7 +116,7 @@ pub(super) fn no_answer(place: &str, waited: Duration) -> StoreError {
 /// operation would carry the room for it along.
 pub(super) async fn answered<T>(
     answer: Pin<Box<dyn Future<Output = Result<T, tokio_postgres::Error>> + Send + '_>>,
-    server: &Server,
+    server: &ServerLabel,
 ) -> Result<T, StoreError> {
     match timeout(server.answer_timeout, answer).await {
         Ok(answer) => answer.map_err(|error| explain(&error, &server.place)),

@@ -22,21 +22,21 @@ use tokio::time::Instant;
 use crate::dialect::Dialect;
 use crate::tx::{AnyOp, AnyOut, Lock, Mode, Op, out_of};
 use crate::{StoreError, Watch, migrate};
-use failure::{Server, answered, explain};
-use settings::Settings;
+use failure::{ServerLabel, answered, explain};
+use settings::ConnectionSettings;
 use tx::PostgresTx;
 
 #[derive(Clone)]
 pub(crate) struct Postgres {
-    shared: Arc<Shared>,
+    shared: Arc<PostgresShared>,
 }
 
-struct Shared {
+struct PostgresShared {
     pool: Pool,
     config: tokio_postgres::Config,
     handshake: Duration,
     tls: tokio_postgres_rustls::MakeRustlsConnect,
-    server: Server,
+    server: ServerLabel,
     notifier: notifier::Notifier,
 }
 
@@ -51,14 +51,15 @@ enum TxAttempt {
 impl Postgres {
     pub(crate) async fn open(url: &str, place: String) -> Result<Self, StoreError> {
         let unreachable = |why: String| StoreError::Unreachable { at: place.clone(), why };
-        let Settings { config, handshake } =
-            Settings::read(url).map_err(|error| unreachable(failure::describe(&error)))?;
+        let ConnectionSettings { config, handshake } =
+            ConnectionSettings::read(url).map_err(|error| unreachable(failure::describe(&error)))?;
         let tls = tls::connector(&config).map_err(unreachable)?;
         let pool = connections::pool(config.clone(), tls.clone(), handshake)
             .map_err(|error| StoreError::Failed(error.to_string()))?;
         let notifier = notifier::Notifier::new(pool.clone());
-        let server = Server::at(place);
-        let postgres = Self { shared: Arc::new(Shared { pool, config, handshake, tls, server, notifier }) };
+        let server = ServerLabel::at(place);
+        let postgres =
+            Self { shared: Arc::new(PostgresShared { pool, config, handshake, tls, server, notifier }) };
         postgres.migrate().await?;
         Ok(postgres)
     }
@@ -77,23 +78,23 @@ impl Postgres {
     /// Gives numbers to the events that are there now.
     async fn number_all_events(&self) -> Result<(), StoreError> {
         let Some(give) = self.without_numbers().await? else { return Ok(()) };
-        while self.quietly(&give).await? == sequence::CHUNK {}
+        while self.run_unannounced(&give).await? == sequence::CHUNK {}
         Ok(())
     }
 
     /// The same for a few thousand of them; whether there may be more.
     pub(crate) async fn number_events(&self) -> Result<bool, StoreError> {
         let Some(give) = self.without_numbers().await? else { return Ok(false) };
-        Ok(self.quietly(&give).await? == sequence::CHUNK)
+        Ok(self.run_unannounced(&give).await? == sequence::CHUNK)
     }
 
     async fn without_numbers(&self) -> Result<Option<sequence::GiveNumbers>, StoreError> {
-        let newest = self.quietly(&sequence::NewestUnnumbered).await?;
+        let newest = self.run_unannounced(&sequence::NewestUnnumbered).await?;
         Ok(newest.map(|upto| sequence::GiveNumbers { upto }))
     }
 
     /// Runs an operation that is never news.
-    async fn quietly<O: Op>(&self, op: &O) -> Result<O::Out, StoreError> {
+    async fn run_unannounced<O: Op>(&self, op: &O) -> Result<O::Out, StoreError> {
         out_of::<O>(self.retried(op).await?.0)
     }
 

@@ -17,11 +17,11 @@ use crate::{StoreError, Watch};
 /// How many notifications a process sends at once; then it has to wait for a permit, and waiting notifications become
 /// one: NOTIFY takes a lock of the whole database at commit. Waiting notifications are lost when the process ends, so
 /// there are enough permits for a process that makes a few changes and ends.
-const TURNS: usize = 8;
+const PERMITS: usize = 8;
 /// A permit comes back after this, so that there is one notification in twenty milliseconds on average.
-const TURN_DELAY: Duration = Duration::from_millis(160);
+const PERMIT_DELAY: Duration = Duration::from_millis(160);
 /// After a lost connection; meanwhile waiters poll the store.
-const RECONNECT: Duration = Duration::from_secs(1);
+const RECONNECT_DELAY: Duration = Duration::from_secs(1);
 
 pub(super) struct Notifier {
     pool: Pool,
@@ -33,7 +33,7 @@ impl Notifier {
     pub(super) fn new(pool: Pool) -> Self {
         Self {
             pool,
-            turns: Arc::new(Semaphore::new(TURNS)),
+            turns: Arc::new(Semaphore::new(PERMITS)),
             // One notification may wait for a permit; further ones join it.
             waiting: Arc::new(Semaphore::new(1)),
         }
@@ -58,7 +58,7 @@ impl Notifier {
 }
 
 async fn rest(turn: OwnedSemaphorePermit) {
-    tokio::time::sleep(TURN_DELAY).await;
+    tokio::time::sleep(PERMIT_DELAY).await;
     drop(turn);
 }
 
@@ -70,10 +70,10 @@ async fn notify(pool: &Pool) {
         }
     };
     // The writer waits for this notification, and need not wait longer than a poll takes.
-    let _ = timeout(RECONNECT, ring).await;
+    let _ = timeout(RECONNECT_DELAY, ring).await;
 }
 
-/// Listens on a connection of its own, for as long as the watch lives.
+/// Listens on its own connection, for as long as the watch lives.
 pub(super) async fn watch(config: Config, tls: MakeRustlsConnect, place: &str) -> Result<Watch, StoreError> {
     let bell = Arc::new(Notify::new());
     let first = match timeout(HANDSHAKE_TIMEOUT, listen(&config, &tls, &bell)).await {
@@ -88,7 +88,7 @@ pub(super) async fn watch(config: Config, tls: MakeRustlsConnect, place: &str) -
                 // Ends only when the connection does.
                 let _ = (&mut ear.pump.0).await;
             }
-            tokio::time::sleep(RECONNECT).await;
+            tokio::time::sleep(RECONNECT_DELAY).await;
             let again = timeout(HANDSHAKE_TIMEOUT, listen(&config, &tls, &rung)).await;
             listening = again.ok().and_then(Result::ok);
             // For changes that came while it did not listen.

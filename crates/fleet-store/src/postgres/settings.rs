@@ -21,13 +21,13 @@ const KEEPALIVE_IDLE: Duration = Duration::from_secs(10);
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
 const KEEPALIVE_RETRIES: u32 = 4;
 
-pub(super) struct Settings {
+pub(super) struct ConnectionSettings {
     pub(super) config: Config,
     /// How long a server may take to let us in; the driver itself only bounds the way to it.
     pub(super) handshake: Duration,
 }
 
-impl Settings {
+impl ConnectionSettings {
     pub(super) fn read(url: &str) -> Result<Self, tokio_postgres::Error> {
         let config = config(url)?;
         let given = url.parse::<Config>()?.get_connect_timeout().copied();

@@ -138,7 +138,7 @@ async fn a_cancelled_statement_is_tried_again() {
 async fn a_server_that_was_reached_has_a_minute_to_let_us_in() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("postgres://fleet@{}/fleet", listener.local_addr().unwrap());
-    assert_eq!(Settings::read(&url).unwrap().handshake, Duration::from_mins(1));
+    assert_eq!(ConnectionSettings::read(&url).unwrap().handshake, Duration::from_mins(1));
     let silent = tokio::spawn(async move {
         let mut held = Vec::new();
         while let Ok((connection, _)) = listener.accept().await {
@@ -183,12 +183,12 @@ async fn a_reader_stops_at_what_was_there_when_it_came() {
     for (path, entropy) in [("/one", 1), ("/two", 2)] {
         call(&store, project_at(path, entropy)).await.unwrap();
     }
-    let newest = store.quietly(&sequence::NewestUnnumbered).await.unwrap();
+    let newest = store.run_unannounced(&sequence::NewestUnnumbered).await.unwrap();
     call(&store, project_at("/three", 3)).await.unwrap();
     let give = sequence::GiveNumbers { upto: newest.unwrap() };
-    assert_eq!(store.quietly(&give).await.unwrap(), 2);
-    let later = store.quietly(&sequence::NewestUnnumbered).await.unwrap();
+    assert_eq!(store.run_unannounced(&give).await.unwrap(), 2);
+    let later = store.run_unannounced(&sequence::NewestUnnumbered).await.unwrap();
     assert!(later > newest, "{later:?}");
     assert!(!store.number_events().await.unwrap(), "that was all");
-    assert_eq!(store.quietly(&sequence::NewestUnnumbered).await.unwrap(), None);
+    assert_eq!(store.run_unannounced(&sequence::NewestUnnumbered).await.unwrap(), None);
 }

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use deadpool_postgres::Object;
 use tokio_postgres::types::ToSql;
 
-use super::failure::{Server, answered, explain};
+use super::failure::{ServerLabel, answered, explain};
 use super::types;
 use crate::StoreError;
 use crate::dialect::Dialect;
@@ -30,18 +30,18 @@ pub(super) struct PostgresTx<'a> {
     deferred: Vec<Statement>,
     /// Whether the operation has news.
     announced: bool,
-    server: &'a Server,
+    server: &'a ServerLabel,
 }
 
-type Answer<'a> = Pin<Box<dyn Future<Output = Result<Reply, tokio_postgres::Error>> + Send + 'a>>;
+type Answer<'a> = Pin<Box<dyn Future<Output = Result<QueryReply, tokio_postgres::Error>> + Send + 'a>>;
 
-enum Reply {
+enum QueryReply {
     Rows(Vec<tokio_postgres::Row>),
     Done,
 }
 
 impl<'a> PostgresTx<'a> {
-    pub(super) fn begin(connection: Object, mode: Mode, server: &'a Server) -> Self {
+    pub(super) fn begin(connection: Object, mode: Mode, server: &'a ServerLabel) -> Self {
         let begin = match mode {
             // Several statements of a read see one state.
             Mode::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
@@ -103,18 +103,20 @@ impl<'a> PostgresTx<'a> {
         }
         let mut answers: Vec<Answer<'_>> = Vec::with_capacity(batch.len() + 2);
         let command = |text| -> Answer<'_> {
-            Box::pin(async move { connection.batch_execute(text).await.map(|()| Reply::Done) })
+            Box::pin(async move { connection.batch_execute(text).await.map(|()| QueryReply::Done) })
         };
         answers.extend(self.begin.take().map(command));
         for (statement, prepared) in batch.iter().zip(&prepared) {
             let params: Vec<&(dyn ToSql + Sync)> = statement.params.iter().map(|param| param as _).collect();
-            answers.push(Box::pin(async move { connection.query(prepared, &params).await.map(Reply::Rows) }));
+            answers.push(Box::pin(
+                async move { connection.query(prepared, &params).await.map(QueryReply::Rows) },
+            ));
         }
         answers.extend(end.map(command));
         let replies = answered(Box::pin(in_order(answers)), server).await?;
         let rows = replies.into_iter().skip(skipped).filter_map(|reply| match reply {
-            Reply::Rows(rows) => Some(rows),
-            Reply::Done => None,
+            QueryReply::Rows(rows) => Some(rows),
+            QueryReply::Done => None,
         });
         Ok(rows.collect())
     }
@@ -136,8 +138,8 @@ impl Drop for PostgresTx<'_> {
 }
 
 /// Waits for all answers. Each request is sent when its future is first polled, so they are polled in order.
-async fn in_order(mut answers: Vec<Answer<'_>>) -> Result<Vec<Reply>, tokio_postgres::Error> {
-    let mut replies: Vec<Option<Result<Reply, tokio_postgres::Error>>> =
+async fn in_order(mut answers: Vec<Answer<'_>>) -> Result<Vec<QueryReply>, tokio_postgres::Error> {
+    let mut replies: Vec<Option<Result<QueryReply, tokio_postgres::Error>>> =
         answers.iter().map(|_| None).collect();
     poll_fn(|context| {
         for (answer, reply) in answers.iter_mut().zip(&mut replies) {

@@ -12,28 +12,28 @@ use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
 
 use super::table;
-use super::wire::{self, MAX_WAITING, Refused};
+use super::wire::{self, MAX_WAITING, WireRefusal};
 use crate::StoreError;
 use crate::tx::{AnyOp, AnyOut};
 
 /// A connection to a process that runs operations for this one. Once anything is wrong with it, it is not used again.
-pub(crate) struct Client {
+pub(crate) struct RelayClient {
     requests: mpsc::Sender<String>,
-    calls: Arc<Calls>,
+    calls: Arc<PendingCalls>,
     /// The reading and the writing task; the connection ends with them.
     tasks: [AbortHandle; 2],
     /// An answer that takes longer is not waited for.
     patience: Duration,
 }
 
-impl Client {
+impl RelayClient {
     /// Must be called inside the runtime that will run it.
     pub(crate) fn new(stream: UnixStream, patience: Duration) -> Self {
         let (read, write) = stream.into_split();
         let (requests, queue) = mpsc::channel(MAX_WAITING);
         // The channel is empty: there is room.
         let _ = requests.try_send(wire::greeting());
-        let calls = Arc::new(Calls::default());
+        let calls = Arc::new(PendingCalls::default());
         let tasks = [
             tokio::spawn(wire::send(write, queue)).abort_handle(),
             tokio::spawn(dispatch_answers(read, Arc::clone(&calls))).abort_handle(),
@@ -47,7 +47,7 @@ impl Client {
         let answer = self.exchange(entry.name, &json).await?;
         match answer.split_once(' ')? {
             ("done", json) => entry.decode_out(json).map(Ok),
-            ("refused", json) => Some(Err(serde_json::from_str::<Refused>(json).ok()?.into())),
+            ("refused", json) => Some(Err(serde_json::from_str::<WireRefusal>(json).ok()?.into())),
             _ => None,
         }
     }
@@ -75,14 +75,14 @@ impl Client {
     }
 }
 
-impl Drop for Client {
+impl Drop for RelayClient {
     fn drop(&mut self) {
         self.close();
     }
 }
 
 /// Passes answers to the waiting callers.
-async fn dispatch_answers(from: OwnedReadHalf, calls: Arc<Calls>) {
+async fn dispatch_answers(from: OwnedReadHalf, calls: Arc<PendingCalls>) {
     let mut lines = BufReader::new(from).lines();
     while let Ok(Some(line)) = lines.next_line().await {
         let Some((number, answer)) = line.split_once(' ') else { break };
@@ -94,24 +94,24 @@ async fn dispatch_answers(from: OwnedReadHalf, calls: Arc<Calls>) {
 
 /// Calls without an answer.
 #[derive(Default)]
-struct Calls(Mutex<Open>);
+struct PendingCalls(Mutex<OpenCalls>);
 
 #[derive(Default)]
-struct Open {
+struct OpenCalls {
     is_closed: bool,
     last: u64,
     /// By number, so the first one is the oldest. One whose caller went away stays until it is answered: it tells how
     /// long the other side has been silent.
-    unanswered: BTreeMap<u64, Call>,
+    unanswered: BTreeMap<u64, PendingCall>,
 }
 
-struct Call {
+struct PendingCall {
     since: Instant,
     reply: oneshot::Sender<String>,
 }
 
-impl Calls {
-    fn lock(&self) -> MutexGuard<'_, Open> {
+impl PendingCalls {
+    fn lock(&self) -> MutexGuard<'_, OpenCalls> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -126,7 +126,7 @@ impl Calls {
         let (reply, answer) = oneshot::channel();
         calls.last += 1;
         let number = calls.last;
-        calls.unanswered.insert(number, Call { since: Instant::now(), reply });
+        calls.unanswered.insert(number, PendingCall { since: Instant::now(), reply });
         Some((number, answer))
     }
 

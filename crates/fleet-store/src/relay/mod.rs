@@ -14,5 +14,5 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use client::Client;
+pub(crate) use client::RelayClient;
 pub(crate) use server::serve;

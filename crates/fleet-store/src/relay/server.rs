@@ -6,7 +6,7 @@ use tokio::net::UnixStream;
 use tokio::sync::mpsc;
 
 use super::table;
-use super::wire::{self, MAX_WAITING, Refused};
+use super::wire::{self, MAX_WAITING, WireRefusal};
 use crate::Store;
 
 pub(crate) async fn serve(store: Store, stream: UnixStream) {
@@ -54,6 +54,6 @@ async fn run(store: &Store, call: &str) -> Option<String> {
     let (entry, op) = table::decode(name, json)?;
     match store.call_any(op).await {
         Ok(out) => Some(format!("done {}", entry.encode_out(&out)?)),
-        Err(error) => Some(format!("refused {}", serde_json::to_string(&Refused::of(error)?).ok()?)),
+        Err(error) => Some(format!("refused {}", serde_json::to_string(&WireRefusal::of(error)?).ok()?)),
     }
 }

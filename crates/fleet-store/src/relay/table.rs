@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use crate::ops;
 use crate::tx::{AnyOp, AnyOut, Op};
 
-const TABLE: &[Entry] = &[
+const TABLE: &[OpCodec] = &[
     entry::<ops::ServerTime>("server_time"),
     entry::<ops::GetRun>("get_run"),
     entry::<ops::PartInputs>("stage_inputs"),
@@ -25,7 +25,7 @@ const TABLE: &[Entry] = &[
 ];
 
 /// How one operation and its answer become JSON and come back.
-pub(super) struct Entry {
+pub(super) struct OpCodec {
     pub(super) name: &'static str,
     encode: fn(&dyn Any) -> Option<String>,
     decode: fn(&str) -> Option<Box<dyn AnyOp>>,
@@ -33,12 +33,12 @@ pub(super) struct Entry {
     decode_out: fn(&str) -> Option<AnyOut>,
 }
 
-const fn entry<O>(name: &'static str) -> Entry
+const fn entry<O>(name: &'static str) -> OpCodec
 where
     O: Op + Serialize + DeserializeOwned,
     O::Out: Serialize + DeserializeOwned,
 {
-    Entry {
+    OpCodec {
         name,
         encode: |op| to_json(op.downcast_ref::<O>()?),
         decode: |json| Some(Box::new(serde_json::from_str::<O>(json).ok()?)),
@@ -53,16 +53,16 @@ fn to_json(value: &impl Serialize) -> Option<String> {
 }
 
 /// The entry of an operation, and the operation as JSON; none for one that does not travel.
-pub(super) fn encode(op: &dyn AnyOp) -> Option<(&'static Entry, String)> {
+pub(super) fn encode(op: &dyn AnyOp) -> Option<(&'static OpCodec, String)> {
     TABLE.iter().find_map(|entry| Some((entry, (entry.encode)(op)?)))
 }
 
-pub(super) fn decode(name: &str, json: &str) -> Option<(&'static Entry, Box<dyn AnyOp>)> {
+pub(super) fn decode(name: &str, json: &str) -> Option<(&'static OpCodec, Box<dyn AnyOp>)> {
     let entry = TABLE.iter().find(|entry| entry.name == name)?;
     Some((entry, (entry.decode)(json)?))
 }
 
-impl Entry {
+impl OpCodec {
     pub(super) fn encode_out(&self, out: &AnyOut) -> Option<String> {
         (self.encode_out)(out)
     }

@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
 use tokio::time::Instant;
 
-use super::{Client, wire};
+use super::{RelayClient, wire};
 use crate::ops::{Audit, GetRun, ServerTime};
 use crate::tx::{AnyOp, out_of};
 use crate::{Store, StoreError, StoreUrl};
@@ -30,10 +30,10 @@ fn no_run() -> RunId {
     IdMaker::default().next(Millis(1), 1)
 }
 
-async fn served(dir: &TempDir) -> Client {
+async fn served(dir: &TempDir) -> RelayClient {
     let (ours, theirs) = UnixStream::pair().unwrap();
     tokio::spawn(super::serve(open(dir).await, theirs));
-    Client::new(ours, BOUND)
+    RelayClient::new(ours, BOUND)
 }
 
 #[tokio::test]
@@ -80,7 +80,7 @@ async fn a_store_whose_relay_ends_goes_on_by_itself() {
 #[tokio::test]
 async fn a_frozen_relay_is_waited_for_once() {
     let (ours, theirs) = UnixStream::pair().unwrap();
-    let client = Client::new(ours, Duration::from_millis(50));
+    let client = RelayClient::new(ours, Duration::from_millis(50));
     let begun = Instant::now();
     assert!(client.ask(&ServerTime).await.is_none());
     assert!(begun.elapsed() >= Duration::from_millis(50));
@@ -95,7 +95,7 @@ async fn a_frozen_relay_is_waited_for_once() {
 #[tokio::test]
 async fn callers_that_went_away_do_not_hide_that_the_relay_is_silent() {
     let (ours, _theirs) = UnixStream::pair().unwrap();
-    let client = Client::new(ours, Duration::from_millis(200));
+    let client = RelayClient::new(ours, Duration::from_millis(200));
     let hasty = tokio::time::timeout(Duration::from_millis(50), client.ask(&ServerTime)).await;
     assert!(hasty.is_err(), "it went away");
     tokio::time::sleep(Duration::from_millis(200)).await;
@@ -136,7 +136,7 @@ async fn what_nobody_waits_for_any_more_is_not_run() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(&dir).await;
     let (ours, theirs) = UnixStream::pair().unwrap();
-    let client = Client::new(ours, Duration::from_millis(20));
+    let client = RelayClient::new(ours, Duration::from_millis(20));
     assert!(client.ask(&ServerTime).await.is_none());
     drop(client);
     // Ends by itself: it does not wait for more either.

@@ -31,14 +31,14 @@ pub(super) async fn send(mut to: OwnedWriteHalf, mut lines: mpsc::Receiver<Strin
 
 /// The refusals that a keeper acts on. For any other error it asks the store itself.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Refused {
+pub(super) enum WireRefusal {
     RunNotFound(String),
     LeaseLost(RunId),
     IllegalRun(RunId, RunState, RunMove),
     OutOfStep(RunId, i64, i64),
 }
 
-impl Refused {
+impl WireRefusal {
     pub(super) fn of(error: StoreError) -> Option<Self> {
         Some(match error {
             StoreError::RunNotFound(run) => Self::RunNotFound(run),
@@ -50,13 +50,13 @@ impl Refused {
     }
 }
 
-impl From<Refused> for StoreError {
-    fn from(refused: Refused) -> Self {
+impl From<WireRefusal> for StoreError {
+    fn from(refused: WireRefusal) -> Self {
         match refused {
-            Refused::RunNotFound(run) => Self::RunNotFound(run),
-            Refused::LeaseLost(run) => Self::LeaseLost { run },
-            Refused::IllegalRun(run, from, event) => Self::IllegalRun { run, from, event },
-            Refused::OutOfStep(run, decoded, from) => Self::OutOfStep { run, decoded, from },
+            WireRefusal::RunNotFound(run) => Self::RunNotFound(run),
+            WireRefusal::LeaseLost(run) => Self::LeaseLost { run },
+            WireRefusal::IllegalRun(run, from, event) => Self::IllegalRun { run, from, event },
+            WireRefusal::OutOfStep(run, decoded, from) => Self::OutOfStep { run, decoded, from },
         }
     }
 }

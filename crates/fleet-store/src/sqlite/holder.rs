@@ -29,14 +29,14 @@ const LONGEST_STOP: Duration = Duration::from_secs(25);
 const READS: usize = 3;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Holder {
+struct LockHolder {
     pid: i32,
-    program: Program,
+    program: HolderProgram,
     is_stopped: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Program {
+enum HolderProgram {
     Keeper,
     Runner,
     Repair,
@@ -45,14 +45,14 @@ enum Program {
     Unknown,
 }
 
-impl fmt::Display for Holder {
+impl fmt::Display for LockHolder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let program = match self.program {
-            Program::Keeper => " (a fleet keeper)",
-            Program::Runner => " (a fleet runner)",
-            Program::Repair => " (a fleet repair)",
-            Program::Command => " (a fleet command)",
-            Program::Unknown => "",
+            HolderProgram::Keeper => " (a fleet keeper)",
+            HolderProgram::Runner => " (a fleet runner)",
+            HolderProgram::Repair => " (a fleet repair)",
+            HolderProgram::Command => " (a fleet command)",
+            HolderProgram::Unknown => "",
         };
         let pid = self.pid;
         write!(f, "process {pid}{program} holds it")?;
@@ -119,24 +119,25 @@ struct StoppedFor {
 
 impl StoppedFor {
     /// Which process to end, after one more check. Called once in each [`POLL_INTERVAL`].
-    fn process_to_end(&mut self, holder: Option<&Holder>, lease: Option<Duration>) -> Option<Pid> {
+    fn process_to_end(&mut self, holder: Option<&LockHolder>, lease: Option<Duration>) -> Option<Pid> {
         let stopped = holder.filter(|holder| holder.is_stopped);
         let pid = stopped.map(|holder| holder.pid);
         self.polls = if pid.is_some() && pid == self.pid { self.polls + 1 } else { 0 };
         self.pid = pid;
-        let is_ours = matches!(stopped?.program, Program::Keeper | Program::Runner | Program::Repair);
+        let is_ours =
+            matches!(stopped?.program, HolderProgram::Keeper | HolderProgram::Runner | HolderProgram::Repair);
         if is_ours && POLL_INTERVAL * self.polls >= lease? { Pid::from_raw(pid?) } else { None }
     }
 }
 
-fn find(lock: &Path) -> Option<Holder> {
+fn find(lock: &Path) -> Option<LockHolder> {
     let file = fs::metadata(lock).ok()?;
     let read = |_| owner(&fs::read_to_string("/proc/locks").ok()?, file.dev(), file.ino());
     let pid = (0..READS).find_map(read)?;
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let arguments = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
     let is_stopped = stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'));
-    Some(Holder { pid, program: program(&arguments), is_stopped })
+    Some(LockHolder { pid, program: program(&arguments), is_stopped })
 }
 
 /// Who holds a lock on a whole file, from the text of `/proc/locks`. Some file systems have another device there than the
@@ -160,18 +161,18 @@ fn held_lock(line: &str, inode: u64) -> Option<(i32, &str)> {
 }
 
 /// What a process is, from its arguments.
-fn program(arguments: &[u8]) -> Program {
+fn program(arguments: &[u8]) -> HolderProgram {
     let mut arguments = arguments.split(|byte| *byte == 0).map(String::from_utf8_lossy);
     let binary = arguments.next().unwrap_or_default();
     if !matches!(Path::new(&*binary).file_name().and_then(|name| name.to_str()), Some("fleet" | "flt")) {
-        return Program::Unknown;
+        return HolderProgram::Unknown;
     }
     match arguments.next().as_deref() {
         // `shim` is what earlier versions called it.
-        Some("keeper" | "shim") => Program::Keeper,
-        Some("run") => Program::Runner,
-        Some("repair") => Program::Repair,
-        _ => Program::Command,
+        Some("keeper" | "shim") => HolderProgram::Keeper,
+        Some("run") => HolderProgram::Runner,
+        Some("repair") => HolderProgram::Repair,
+        _ => HolderProgram::Command,
     }
 }
 
@@ -202,21 +203,21 @@ mod tests {
 
     #[test]
     fn processes_are_known_by_their_arguments() {
-        assert_eq!(program(b"/usr/bin/fleet\0keeper\0r1\0"), Program::Keeper);
-        assert_eq!(program(b"/usr/bin/fleet\0shim\0r1\0"), Program::Keeper, "of an earlier version");
-        assert_eq!(program(b"fleet\0run\0--background\0"), Program::Runner);
-        assert_eq!(program(b"flt\0repair\0r1\0"), Program::Repair);
-        assert_eq!(program(b"fleet\0task\0add\0"), Program::Command);
-        assert_eq!(program(b"sqlite3\0run\0"), Program::Unknown);
-        assert_eq!(program(b""), Program::Unknown);
+        assert_eq!(program(b"/usr/bin/fleet\0keeper\0r1\0"), HolderProgram::Keeper);
+        assert_eq!(program(b"/usr/bin/fleet\0shim\0r1\0"), HolderProgram::Keeper, "of an earlier version");
+        assert_eq!(program(b"fleet\0run\0--background\0"), HolderProgram::Runner);
+        assert_eq!(program(b"flt\0repair\0r1\0"), HolderProgram::Repair);
+        assert_eq!(program(b"fleet\0task\0add\0"), HolderProgram::Command);
+        assert_eq!(program(b"sqlite3\0run\0"), HolderProgram::Unknown);
+        assert_eq!(program(b""), HolderProgram::Unknown);
     }
 
-    fn stopped(pid: i32, program: Program) -> Holder {
-        Holder { pid, program, is_stopped: true }
+    fn stopped(pid: i32, program: HolderProgram) -> LockHolder {
+        LockHolder { pid, program, is_stopped: true }
     }
 
     /// After how many polls somebody is ended, if each sees this.
-    fn ended_after(holder: &Holder, lease: Option<Duration>) -> Option<usize> {
+    fn ended_after(holder: &LockHolder, lease: Option<Duration>) -> Option<usize> {
         let mut stopped_for = StoppedFor::default();
         (1..100).find(|_| stopped_for.process_to_end(Some(holder), lease).is_some())
     }
@@ -224,21 +225,23 @@ mod tests {
     #[test]
     fn only_our_own_are_ended_and_only_after_a_lease() {
         let lease = Some(POLL_INTERVAL * 3);
-        assert_eq!(ended_after(&stopped(7, Program::Keeper), lease), Some(4));
-        assert_eq!(ended_after(&stopped(7, Program::Runner), lease), Some(4));
-        assert_eq!(ended_after(&stopped(7, Program::Command), lease), None);
-        assert_eq!(ended_after(&stopped(7, Program::Unknown), lease), None);
-        assert_eq!(ended_after(&stopped(7, Program::Keeper), None), None);
-        let running = Holder { is_stopped: false, ..stopped(7, Program::Keeper) };
+        assert_eq!(ended_after(&stopped(7, HolderProgram::Keeper), lease), Some(4));
+        assert_eq!(ended_after(&stopped(7, HolderProgram::Runner), lease), Some(4));
+        assert_eq!(ended_after(&stopped(7, HolderProgram::Command), lease), None);
+        assert_eq!(ended_after(&stopped(7, HolderProgram::Unknown), lease), None);
+        assert_eq!(ended_after(&stopped(7, HolderProgram::Keeper), None), None);
+        let running = LockHolder { is_stopped: false, ..stopped(7, HolderProgram::Keeper) };
         assert_eq!(ended_after(&running, lease), None);
     }
 
     #[test]
     fn a_stop_counts_only_while_it_lasts() {
-        let (lease, keeper) = (Some(POLL_INTERVAL * 2), stopped(7, Program::Keeper));
-        for other in
-            [None, Some(stopped(8, Program::Keeper)), Some(Holder { is_stopped: false, ..keeper.clone() })]
-        {
+        let (lease, keeper) = (Some(POLL_INTERVAL * 2), stopped(7, HolderProgram::Keeper));
+        for other in [
+            None,
+            Some(stopped(8, HolderProgram::Keeper)),
+            Some(LockHolder { is_stopped: false, ..keeper.clone() }),
+        ] {
             let mut stopped_for = StoppedFor::default();
             let seen = [Some(&keeper), Some(&keeper), other.as_ref(), Some(&keeper), Some(&keeper)];
             assert_eq!(seen.map(|holder| stopped_for.process_to_end(holder, lease)), [None; 5], "{other:?}");
@@ -248,7 +251,7 @@ mod tests {
 
     #[test]
     fn the_sentence_says_what_to_do() {
-        let said = stopped(7, Program::Keeper).to_string();
+        let said = stopped(7, HolderProgram::Keeper).to_string();
         assert_eq!(said, "process 7 (a fleet keeper) holds it and is stopped; `kill -CONT 7` continues it");
     }
 }

@@ -32,7 +32,7 @@ impl WriteLock {
         Ok(Self { lock, wanted, path: database.to_owned() })
     }
 
-    pub(super) fn hold(&self) -> Result<Held<'_>, StoreError> {
+    pub(super) fn hold(&self) -> Result<HeldLock<'_>, StoreError> {
         let take = || -> Result<(), Errno> {
             if try_lock(&self.lock)? {
                 return Ok(());
@@ -43,7 +43,7 @@ impl WriteLock {
             held
         };
         take().map_err(|error| explain_io(&error.into(), &self.path))?;
-        Ok(Held(&self.lock))
+        Ok(HeldLock(&self.lock))
     }
 
     /// Whether another process waits.
@@ -64,15 +64,15 @@ impl WriteLock {
 }
 
 /// The lock, until it is dropped.
-pub(super) struct Held<'a>(&'a File);
+pub(super) struct HeldLock<'a>(&'a File);
 
-impl Drop for Held<'_> {
+impl Drop for HeldLock<'_> {
     fn drop(&mut self) {
         unlock(self.0);
     }
 }
 
-/// Waits for the lock in a file of its own; for the schema, which is changed before there is a writer.
+/// Waits for the lock in its own file; for the schema, which is changed before there is a writer.
 pub(super) fn wait(path: &Path) -> Result<File, StoreError> {
     const PAUSE: Duration = Duration::from_millis(5);
     let file = open_private(path)?;

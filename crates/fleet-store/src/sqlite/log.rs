@@ -29,7 +29,7 @@ const WAIT_AT_BYTES: u64 = 16 << 20;
 const READER_TIMEOUT: Duration = Duration::from_millis(250);
 const GROWTH_BYTES: u64 = 1 << 20;
 
-pub(super) struct Log {
+pub(super) struct WriteAheadLog {
     path: PathBuf,
     /// Locked, by many, as long as there are processes that go on writing.
     tended: PathBuf,
@@ -40,7 +40,7 @@ pub(super) struct Log {
     not_below: u64,
 }
 
-impl Log {
+impl WriteAheadLog {
     pub(super) fn of(database: &Path) -> Self {
         let (path, tended) = (beside(database, "-wal"), beside(database, ".tended"));
         Self { path, tended, share: None, commits: 0, not_below: 0 }
@@ -58,7 +58,7 @@ impl Log {
 
     /// Empties the log if it has grown, for a process that goes on writing. Most of it is merged without the lock, so
     /// that others can write meanwhile.
-    pub(super) fn tend(&mut self, connection: &Connection, lock: &WriteLock) {
+    pub(super) fn empty_if_grown(&mut self, connection: &Connection, lock: &WriteLock) {
         if self.commits <= MANY_COMMITS {
             return;
         }
@@ -128,7 +128,7 @@ mod tests {
         let connection = connection::open(&path).unwrap();
         connection::migrate(&connection, &path).unwrap();
         connection.execute_batch("CREATE TABLE blobs (content BLOB)").unwrap();
-        while Log::of(&path).size() < size {
+        while WriteAheadLog::of(&path).size() < size {
             connection.execute("INSERT INTO blobs VALUES (zeroblob(100000))", []).unwrap();
         }
         Written { _dir: dir, path, connection }
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn a_command_that_is_alone_leaves_a_small_log() {
         let written = written(MERGE_AT_BYTES_ALONE);
-        let mut log = Log::of(&written.path);
+        let mut log = WriteAheadLog::of(&written.path);
         log.tend_now(&written.connection);
         assert_eq!(log.size(), 0);
     }
@@ -146,15 +146,15 @@ mod tests {
     fn beside_a_process_that_goes_on_writing_a_command_leaves_the_log_to_it() {
         let written = written(MERGE_AT_BYTES);
         let lock = WriteLock::of(&written.path).unwrap();
-        let (mut busy, mut command) = (Log::of(&written.path), Log::of(&written.path));
+        let (mut busy, mut command) = (WriteAheadLog::of(&written.path), WriteAheadLog::of(&written.path));
         busy.commits = MANY_COMMITS;
-        busy.tend(&written.connection, &lock);
+        busy.empty_if_grown(&written.connection, &lock);
         assert!(busy.size() > 0, "it may still be a command");
         busy.share = shared(&busy.tended);
         command.tend_now(&written.connection);
         assert!(command.size() > 0);
         busy.tend_now(&written.connection);
-        busy.tend(&written.connection, &lock);
+        busy.empty_if_grown(&written.connection, &lock);
         assert_eq!(busy.size(), 0);
         drop(busy);
         assert!(!command.is_tended());

@@ -24,10 +24,10 @@ use crate::{StoreError, Watch, migrate};
 
 #[derive(Clone)]
 pub(crate) struct Sqlite {
-    shared: Arc<Shared>,
+    shared: Arc<SqliteShared>,
 }
 
-struct Shared {
+struct SqliteShared {
     path: PathBuf,
     readers: Arc<reader::Readers>,
     /// Started by the first write: most commands only read.
@@ -42,7 +42,7 @@ impl Sqlite {
         if connection::schema_version(&connection, path)? != migrate::LATEST {
             connection::migrate(&connection, path)?;
         }
-        let shared = Shared {
+        let shared = SqliteShared {
             path: path.to_owned(),
             readers: Arc::new(reader::Readers::new(path.to_owned(), connection)),
             writer: OnceLock::new(),
@@ -59,7 +59,7 @@ impl Sqlite {
     }
 
     fn writer(&self) -> &writer::Writer {
-        let Shared { path, readers, writer, lock } = &*self.shared;
+        let SqliteShared { path, readers, writer, lock } = &*self.shared;
         writer.get_or_init(|| writer::Writer::start(path.clone(), Arc::clone(readers), Arc::clone(lock)))
     }
 

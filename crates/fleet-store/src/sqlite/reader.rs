@@ -13,7 +13,7 @@ use crate::StoreError;
 use crate::tx::{AnyOp, AnyOut};
 
 /// Idle connections beyond this are closed: a process reads with a few threads at most.
-const KEPT: usize = 4;
+const MAX_IDLE: usize = 4;
 
 pub(super) struct Readers {
     path: PathBuf,
@@ -56,7 +56,7 @@ impl Readers {
     pub(super) fn give_back(&self, connection: Connection) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         // A connection that is still inside a transaction would pin an old state: better to close it.
-        if idle.len() < KEPT && connection.is_autocommit() {
+        if idle.len() < MAX_IDLE && connection.is_autocommit() {
             idle.push(connection);
         }
     }

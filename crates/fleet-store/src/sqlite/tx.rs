@@ -41,13 +41,17 @@ impl<'a> SqliteTx<'a> {
     fn rows(&self, statement: &Statement) -> rusqlite::Result<Vec<Row>> {
         let mut prepared = self.prepare(statement)?;
         let columns = prepared.column_count();
-        let rows = prepared.query_map(rusqlite::params_from_iter(&statement.params), |row| {
-            (0..columns)
-                .map(|at| Ok(from_sql(row.get_ref(at)?)))
-                .collect::<rusqlite::Result<Vec<_>>>()
-                .map(Row::from)
-        })?;
-        rows.collect()
+        let mut found = prepared.query(rusqlite::params_from_iter(&statement.params))?;
+        let mut rows = Vec::new();
+        while let Some(row) = found.next()? {
+            // Collecting results would not know how many there are.
+            let mut values = Vec::with_capacity(columns);
+            for at in 0..columns {
+                values.push(from_sql(row.get_ref(at)?));
+            }
+            rows.push(Row::from(values));
+        }
+        Ok(rows)
     }
 }
 

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 
 use super::holder::LockWatch;
 use super::lock::WriteLock;
-use super::log::Log;
+use super::log::WriteAheadLog;
 use super::reader::Readers;
 use super::tx::{SqliteTx, finish};
 use super::wake::WakeFile;
@@ -29,7 +29,7 @@ const MAX_WAITING: usize = 4_096;
 /// Hands operations to the writing thread, which ends with the last clone of the store.
 pub(super) struct Writer {
     // Every sender waits for its answer, so only what was given up can pile up behind a frozen lock.
-    jobs: SyncSender<Job>,
+    jobs: SyncSender<WriteJob>,
     watch: Arc<LockWatch>,
 }
 
@@ -46,7 +46,7 @@ impl Writer {
         let gone = || StoreError::Failed("the writing thread is gone".to_owned());
         let (reply, answer) = oneshot::channel();
         let owner = Arc::new(Owner::default());
-        let job = Job { op, owner: Arc::clone(&owner), reply, result: None, announces: false };
+        let job = WriteJob { op, owner: Arc::clone(&owner), reply, result: None, announces: false };
         self.jobs.try_send(job).map_err(|error| match error {
             TrySendError::Full(_) => self.watch.busy(),
             TrySendError::Disconnected(_) => gone(),
@@ -74,7 +74,7 @@ impl Owner {
     }
 }
 
-struct Job {
+struct WriteJob {
     op: Box<dyn AnyOp>,
     owner: Arc<Owner>,
     reply: oneshot::Sender<Result<AnyOut, StoreError>>,
@@ -83,7 +83,7 @@ struct Job {
     announces: bool,
 }
 
-impl Job {
+impl WriteJob {
     /// Whether the caller still waits.
     fn begin(&self) -> bool {
         self.owner.take(Owner::WRITER)
@@ -114,24 +114,24 @@ impl Job {
 }
 
 /// The files beside the database. Opened at the first job, and again if that failed.
-struct Files {
+struct WriterFiles {
     lock: WriteLock,
     bell: WakeFile,
-    log: Log,
+    log: WriteAheadLog,
 }
 
-impl Files {
+impl WriterFiles {
     fn open(path: &Path) -> Result<Self, StoreError> {
-        Ok(Self { lock: WriteLock::of(path)?, bell: WakeFile::new(path), log: Log::of(path) })
+        Ok(Self { lock: WriteLock::of(path)?, bell: WakeFile::new(path), log: WriteAheadLog::of(path) })
     }
 }
 
-fn serve(path: &Path, connections: &Readers, queue: &Receiver<Job>) {
-    let (mut files, mut next) = (None::<Files>, None);
+fn serve(path: &Path, connections: &Readers, queue: &Receiver<WriteJob>) {
+    let (mut files, mut next) = (None::<WriterFiles>, None);
     while let Some(first) = next.take().or_else(|| queue.recv().ok()) {
         let opened = match files.take() {
             Some(files) => Ok(files),
-            None => Files::open(path),
+            None => WriterFiles::open(path),
         };
         match opened.and_then(|files| Ok((files, connections.take()?))) {
             Ok((ready, mut connection)) => {
@@ -150,12 +150,12 @@ fn serve(path: &Path, connections: &Readers, queue: &Receiver<Job>) {
 
 /// One transaction: the first job and those that came meanwhile.
 fn serve_batch(
-    (mut files, connection): (Files, &mut Connection),
+    (mut files, connection): (WriterFiles, &mut Connection),
     path: &Path,
-    first: Job,
-    queue: &Receiver<Job>,
-) -> Files {
-    let Files { lock, bell, log } = &mut files;
+    first: WriteJob,
+    queue: &Receiver<WriteJob>,
+) -> WriterFiles {
+    let WriterFiles { lock, bell, log } = &mut files;
     let mut jobs = Vec::new();
     let outcome = match lock.hold() {
         Ok(_held) => {
@@ -168,7 +168,7 @@ fn serve_batch(
         }
         // Every caller learns why.
         Err(error) => {
-            jobs.extend(std::iter::once(first).chain(queue.try_iter()).filter(Job::begin));
+            jobs.extend(std::iter::once(first).chain(queue.try_iter()).filter(WriteJob::begin));
             Err(error)
         }
     };
@@ -178,25 +178,29 @@ fn serve_batch(
     for job in jobs {
         job.reply(&outcome);
     }
-    log.tend(connection, lock);
+    log.empty_if_grown(connection, lock);
     files
 }
 
 /// The first job and those that wait behind it, as many as may share a commit.
-fn waiting_jobs(first: Job, queue: &Receiver<Job>, lock: &WriteLock) -> impl Iterator<Item = Job> {
+fn waiting_jobs(
+    first: WriteJob,
+    queue: &Receiver<WriteJob>,
+    lock: &WriteLock,
+) -> impl Iterator<Item = WriteJob> {
     let others = (1..BATCH).map_while(move |number| {
         let is_turn_over = number >= BATCH_WHILE_WANTED && lock.is_wanted();
         if is_turn_over { None } else { queue.try_recv().ok() }
     });
-    std::iter::once(first).chain(others).filter(Job::begin)
+    std::iter::once(first).chain(others).filter(WriteJob::begin)
 }
 
 /// Runs jobs as they come, in one transaction; `done` has all that were begun.
 fn run_batch(
     connection: &mut Connection,
     path: &Path,
-    jobs: impl Iterator<Item = Job>,
-    done: &mut Vec<Job>,
+    jobs: impl Iterator<Item = WriteJob>,
+    done: &mut Vec<WriteJob>,
 ) -> Result<(), StoreError> {
     let mut tx = SqliteTx::new(connection, path);
     let mut outcome = tx.command("BEGIN IMMEDIATE");
@@ -218,7 +222,7 @@ fn run_batch(
 }
 
 /// Runs a job so that its failure undoes nothing but itself.
-fn run_job(job: &mut Job, tx: &mut SqliteTx<'_>) -> Result<(), StoreError> {
+fn run_job(job: &mut WriteJob, tx: &mut SqliteTx<'_>) -> Result<(), StoreError> {
     tx.command("SAVEPOINT job")?;
     if let Err(error) = job.run(tx) {
         if tx.connection.is_autocommit() {
@@ -235,9 +239,15 @@ mod tests {
     use super::*;
     use crate::ops;
 
-    fn job() -> Job {
+    fn job() -> WriteJob {
         let (reply, _) = oneshot::channel();
-        Job { op: Box::new(ops::ServerTime), owner: Arc::default(), reply, result: None, announces: false }
+        WriteJob {
+            op: Box::new(ops::ServerTime),
+            owner: Arc::default(),
+            reply,
+            result: None,
+            announces: false,
+        }
     }
 
     #[test]

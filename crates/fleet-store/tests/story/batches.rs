@@ -4,7 +4,7 @@ use fleet_core::event::Fact;
 use fleet_core::id::TaskId;
 use fleet_core::task::{Status, TaskMove, TaskState};
 use fleet_store::StoreError;
-use fleet_store::ops::{NewTask, Ready, TaskFilter};
+use fleet_store::ops::{ListReady, NewTask, TaskFilter};
 
 use crate::harness::Rig;
 
@@ -58,7 +58,7 @@ async fn tasks_of_one_batch_may_wait_for_each_other(rig: &Rig) {
     assert_eq!(rig.add(drafts).await, ids, "told in the order of the batch");
     assert_eq!(rig.kinds().await, ["project.added", "task.added", "task.added", "task.added", "task.added"]);
     let ready = async || -> Vec<TaskId> {
-        let page = rig.ok(Ready { filter: TaskFilter::default(), limit: 10, now: rig.now() }).await;
+        let page = rig.ok(ListReady { filter: TaskFilter::default(), limit: 10, now: rig.now() }).await;
         page.tasks.iter().map(|task| task.id).collect()
     };
     assert_eq!(ready().await, [ids[3]]);
@@ -118,7 +118,7 @@ async fn five_thousand_tasks_come_in_at_once(rig: &Rig) {
     }
     let ids = rig.add(drafts).await;
     assert_eq!(ids.len(), MANY);
-    let ready = rig.ok(Ready { filter: TaskFilter::default(), limit: 1_000, now: rig.now() }).await;
+    let ready = rig.ok(ListReady { filter: TaskFilter::default(), limit: 1_000, now: rig.now() }).await;
     let heads: Vec<TaskId> = ids.iter().copied().step_by(100).collect();
     assert_eq!(ready.tasks.iter().map(|task| task.id).collect::<Vec<_>>(), heads);
     assert_eq!(rig.export(None).await.len(), MANY);

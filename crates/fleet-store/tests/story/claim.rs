@@ -11,7 +11,7 @@ use fleet_core::run::{Ending, Run, Totals};
 use fleet_core::schedule::Caps;
 use fleet_core::task::{Status, Task, TaskEdit, TaskMove, TaskState};
 use fleet_store::ops::{
-    Claim, Claimed, EditTask, ListTasks, NewTask, Ready, StatusFilter, TaskEvents, TaskFilter,
+    Claim, Claimed, EditTask, ListReady, ListTasks, NewTask, StatusFilter, TaskEvents, TaskFilter,
 };
 
 use crate::harness::{HERE, LEASE, Rig, together};
@@ -47,7 +47,7 @@ async fn the_most_urgent_and_then_the_oldest_come_first(rig: &Rig) {
     order.sort_unstable();
     let order: Vec<TaskId> = order.into_iter().map(|(_, id)| id).collect();
     rig.add(drafts).await;
-    let ready = rig.ok(Ready { filter: TaskFilter::default(), limit: 100, now: rig.now() }).await;
+    let ready = rig.ok(ListReady { filter: TaskFilter::default(), limit: 100, now: rig.now() }).await;
     assert_eq!(ready.tasks.iter().map(|task| task.id).collect::<Vec<_>>(), order);
     rig.news().await;
     let mut served = ids(&rig.claim(1).await);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use fleet_core::event::Fact;
 use fleet_core::id::TaskId;
-use fleet_core::policy::{Action, Policy, RetryPolicy};
+use fleet_core::policy::{FailureAction, Policy, RetryPolicy};
 use fleet_core::run::{Ending, Reason, Run};
 use fleet_core::schedule::Caps;
 use fleet_core::task::{AgentName, Task, TaskEdit, TaskMove, TaskState};
@@ -144,7 +144,7 @@ async fn an_agent_that_failed_by_itself_hands_over_and_that_counts(rig: &Rig) {
     let mut draft = rig.draft("one").await;
     draft.spec.retry = RetryPolicy { retries: 2, backoff_seconds: 60 };
     let id = rig.add_one(draft).await;
-    let policy = Policy::default().with(Reason::Stale, Action::HandOver);
+    let policy = Policy::default().with(Reason::Stale, FailureAction::HandOver);
     let stale = async |agent: &str| {
         let run = claim_by(rig, id, agent).await;
         let after = FailureSettings { policy: policy.clone(), ..fallback(&["codex"]) };

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use fleet_core::event::Fact;
 use fleet_core::id::TaskId;
-use fleet_core::policy::{Action, MAX_WAITS, Policy, RetryPolicy};
+use fleet_core::policy::{FailureAction, MAX_WAITS, Policy, RetryPolicy};
 use fleet_core::run::{Ending, Reason, Run};
 use fleet_core::task::{AgentName, TaskMove, TaskState};
 use fleet_store::ops::{
@@ -246,8 +246,9 @@ async fn a_task_does_not_wait_for_ever(rig: &Rig) {
 async fn the_policy_of_the_caller_counts(rig: &Rig) {
     rig.tasks(2).await;
     let runs = rig.claim(2).await;
-    let policy =
-        Policy::default().with(Reason::RateLimited, Action::GiveUp).with(Reason::Auth, Action::Pause);
+    let policy = Policy::default()
+        .with(Reason::RateLimited, FailureAction::GiveUp)
+        .with(Reason::Auth, FailureAction::Pause);
     let after = FailureSettings { policy, ..FailureSettings::default() };
     let limited = EndRun { after: after.clone(), ..refused(rig, &runs[0].run, Reason::RateLimited) };
     assert_eq!(rig.ok(limited).await.state(), TaskState::Failed);

@@ -1,6 +1,6 @@
 //! Projects: one for each repository, whoever comes first. The root commit tells repositories of several places apart.
 
-use fleet_core::event::{Fact, Subject};
+use fleet_core::event::{EventSubject, Fact};
 use fleet_core::id::ProjectId;
 use fleet_core::project::{Project, RepositoryFacts};
 use fleet_store::ops::{
@@ -44,7 +44,7 @@ async fn a_project_is_added_once(rig: &Rig) {
     assert_eq!(rig.ok(ListProjects { place: HERE.to_owned() }).await, [other, project], "by name");
 
     let news = rig.news().await;
-    let about = |id| Subject { project: Some(id), ..Subject::default() };
+    let about = |id| EventSubject { project: Some(id), ..EventSubject::default() };
     let told: Vec<_> = news.into_iter().map(|event| (event.subject, event.fact)).collect();
     let added = |name: &str| Fact::ProjectAdded { name: name.to_owned() };
     assert_eq!(told, [(about(one), added("one")), (about(two), added("a"))]);

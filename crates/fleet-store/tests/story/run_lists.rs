@@ -4,7 +4,9 @@ use fleet_core::id::{BatchId, IdSuffix, ProjectId, RunId, TaskId};
 use fleet_core::run::{Ending, Run};
 use fleet_core::task::{TaskMove, TaskState};
 use fleet_store::StoreError;
-use fleet_store::ops::{Claim, ListRuns, NewTask, Prepared, ResolveRun, ResolveSuffix, RunFilter, Suffixed};
+use fleet_store::ops::{
+    CancelledUnstarted, Claim, ListRuns, NewTask, Prepared, ResolveRun, ResolveSuffix, RunFilter, Suffixed,
+};
 
 use crate::harness::{HERE, Rig};
 
@@ -12,6 +14,7 @@ story! {
     runs_are_listed_newest_first
     a_list_is_narrowed_by_each_condition
     a_listed_run_knows_its_task_and_project
+    what_was_cancelled_before_it_had_a_run_is_listed_apart
     a_run_is_meant_by_its_id
     a_run_is_meant_by_its_task
     a_run_is_meant_by_its_branch
@@ -122,6 +125,7 @@ async fn a_listed_run_knows_its_task_and_project(rig: &Rig) {
     let batch = rig.id();
     let mut draft = rig.draft("a title").await;
     draft.spec.batch = Some(batch);
+    draft.spec.branch = Some("chosen".parse().unwrap());
     let id = rig.add_one(draft).await;
     let run = rig.start(id).await;
     let all = || ListRuns { filter: RunFilter::default(), limit: 9 };
@@ -129,13 +133,38 @@ async fn a_listed_run_knows_its_task_and_project(rig: &Rig) {
     assert_eq!(listed.run, run);
     assert_eq!(listed.title.map(|title| title.to_string()).as_deref(), Some("a title"));
     assert_eq!((listed.task_state, listed.batch), (Some(TaskState::Running), Some(batch)));
-    assert_eq!(listed.project_name, "/repo/.git");
+    assert_eq!((listed.task_branch.as_deref(), listed.project_name.as_str()), (Some("chosen"), "/repo/.git"));
     rig.moved(id, TaskMove::Cancel).await;
     rig.ok(rig.deleting(id)).await;
     let listed = rig.ok(all()).await.pop().unwrap();
     assert_eq!((listed.run.id, listed.title, listed.task_state, listed.batch), (run.id, None, None, None));
     let newest = RunFilter { newest_of_task: true, ..RunFilter::default() };
     assert_eq!(list(rig, newest).await, [run.id], "also when the task is gone");
+}
+
+async fn what_was_cancelled_before_it_had_a_run_is_listed_apart(rig: &Rig) {
+    let (project, other) = (rig.project("/one/.git").await, rig.project("/two/.git").await);
+    let tried = rig.add_one(rig.draft_in(project, "tried")).await;
+    rig.start(tried).await;
+    let batch = rig.id();
+    let mut drafts = [project, project, other].map(|project| rig.draft_in(project, "one"));
+    drafts[1].spec.batch = Some(batch);
+    let mut ids = Vec::new();
+    for draft in drafts {
+        ids.push(rig.add_one(draft).await);
+    }
+    rig.add_one(rig.draft_in(project, "open")).await;
+    for id in ids.iter().chain([&tried]) {
+        rig.moved(*id, TaskMove::Cancel).await;
+    }
+    let find = |project, batch, limit| async move {
+        let found = rig.ok(CancelledUnstarted { project, batch, limit }).await;
+        found.iter().map(|task| task.id).collect::<Vec<_>>()
+    };
+    assert_eq!(find(None, None, 9).await, [ids[2], ids[1], ids[0]], "newest first, whatever ran is not");
+    assert_eq!(find(Some(project), None, 9).await, [ids[1], ids[0]]);
+    assert_eq!(find(None, Some(batch), 9).await, [ids[1]]);
+    assert_eq!(find(None, None, 1).await, [ids[2]]);
 }
 
 fn meaning(typed: &str) -> ResolveRun {

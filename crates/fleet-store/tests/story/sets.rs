@@ -5,13 +5,16 @@ use std::time::Duration;
 
 use fleet_core::id::{BatchId, ProjectId, TaskId};
 use fleet_core::task::{Label, TaskMove};
-use fleet_store::ops::{ListTasks, NewTask, Ready, StatusFilter, TaskFilter};
+use fleet_store::ops::{
+    CountUpcoming, ListReady, ListTasks, NewTask, StatusFilter, TaskFilter, UpcomingTasks,
+};
 
 use crate::harness::Rig;
 
 story! {
     a_batch_is_listed_with_every_other_condition
     what_is_ready_of_a_batch
+    upcoming_tasks_are_counted_as_they_are_listed
 }
 
 fn is_labelled(draft: &NewTask, label: &str) -> bool {
@@ -77,6 +80,43 @@ async fn what_is_ready_of_a_batch(rig: &Rig) {
     rig.task("of no batch").await;
     rig.moved(ids[3], TaskMove::Hold).await;
     let filter = TaskFilter { batch: Some(batch), ..TaskFilter::default() };
-    let ready = rig.ok(Ready { filter, limit: 10, now: rig.now() }).await.tasks;
+    let ready = rig.ok(ListReady { filter, limit: 10, now: rig.now() }).await.tasks;
     assert_eq!(ready.iter().map(|task| task.id).collect::<Vec<_>>(), [ids[1], ids[2], ids[0]]);
+}
+
+async fn upcoming_tasks_are_counted_as_they_are_listed(rig: &Rig) {
+    let projects = [rig.project("/one/.git").await, rig.project("/two/.git").await];
+    let mut all = drafts(rig, projects, [rig.id(), rig.id()]);
+    for (n, draft) in all.iter_mut().enumerate().filter(|(n, _)| n % 3 > 0) {
+        draft.spec.agent = Some(["codex", "claude"][n % 2].parse().unwrap());
+    }
+    rig.add(all.clone()).await;
+    rig.moved(all[1].id, TaskMove::Hold).await;
+    let sum = |counts: &[UpcomingTasks]| -> (usize, usize) {
+        (counts.iter().map(|one| one.ready).sum(), counts.iter().map(|one| one.scheduled).sum())
+    };
+    let soon = rig.now().plus(Duration::from_mins(2));
+    for (now, ready, scheduled) in [(rig.now(), 47, 12), (soon, 59, 0)] {
+        let upcoming = rig.ok(CountUpcoming { limit: 100, now }).await;
+        assert_eq!((sum(&upcoming.tasks), upcoming.more_ready), ((ready, scheduled), false));
+        for counted in &upcoming.tasks {
+            let is_counted = |draft: &&NewTask| {
+                let is_due = draft.spec.not_before.is_none_or(|at| at <= now);
+                draft.project == counted.project && draft.spec.agent == counted.agent && is_due
+            };
+            let listed = all.iter().filter(|draft| draft.id != all[1].id).filter(is_counted);
+            assert_eq!(listed.count(), counted.ready, "{counted:?}");
+        }
+    }
+    let few = rig.ok(CountUpcoming { limit: 10, now: rig.now() }).await;
+    let (ready, scheduled) = sum(&few.tasks);
+    assert_eq!((scheduled, few.more_ready, few.more_scheduled), (10, true, true));
+    assert!((10..=10 + few.tasks.len()).contains(&ready), "{few:?}");
+    let exact = rig.ok(CountUpcoming { limit: 47, now: rig.now() }).await;
+    assert_eq!((sum(&exact.tasks), exact.more_ready), ((47, 12), false));
+    let named = |counts: &[UpcomingTasks]| -> Vec<_> {
+        let ready = counts.iter().filter(|one| one.ready > 0);
+        ready.map(|one| (one.project, one.agent.clone())).collect()
+    };
+    assert_eq!(named(&few.tasks), named(&exact.tasks), "also those that were not reached");
 }

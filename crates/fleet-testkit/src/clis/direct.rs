@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::Cli;
 use crate::wait::becomes_true;
 
-/// How an agent is run: headless, allowed everything, in a directory and a home of its own.
+/// How an agent is run: headless, allowed everything, in its own directory and home.
 #[derive(Debug, Clone)]
 pub struct Direct {
     cli: Cli,

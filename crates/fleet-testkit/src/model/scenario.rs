@@ -48,7 +48,7 @@ pub(super) enum Wait {
     Unsaid,
     /// `retry-after`, in seconds.
     Seconds(u32),
-    /// `retry-after`, as a date so many seconds from now.
+    /// `retry-after`, as a date this many seconds from now.
     Date(u32),
     /// `retry-after-ms`.
     Millis(u32),

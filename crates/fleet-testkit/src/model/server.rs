@@ -21,7 +21,7 @@ use super::wire::{Draft, Protocol};
 /// Between the pieces of a slow answer.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// A scripted model behind the protocols of Anthropic, OpenAI (both) and Google, on a port of its own.
+/// A scripted model behind the protocols of Anthropic, OpenAI (both) and Google, on its own port.
 ///
 /// The scenario is in the address, see [`ModelServer::base`], and so is a name for the run, by which
 /// [`ModelServer::requests`] finds what was asked. The prompt says `TARGET=path` for the file that is to be written.

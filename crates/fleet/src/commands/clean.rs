@@ -35,7 +35,7 @@ impl Clean {
             return context.output.show(&plan, || why);
         }
         let done = context.call(Request { confirmed: Some(plan.removed), ..request }).await?;
-        context.output.show(&done, || said(&done))
+        context.output.show(&done, || render(&done))
     }
 }
 
@@ -82,7 +82,7 @@ pub(super) fn stays(kept: &[Kept]) -> String {
     ])
 }
 
-fn said(done: &Answer) -> String {
+fn render(done: &Answer) -> String {
     let mut lines: Vec<String> = done.removed.iter().map(removed).collect();
     if !done.kept.is_empty() {
         lines.push(format!("\n{}", stays(&done.kept)));

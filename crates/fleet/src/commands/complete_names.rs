@@ -16,10 +16,10 @@ pub(crate) struct CompleteNames {
 }
 
 /// As many tasks are offered, newest first.
-const MOST: u32 = 100;
+const MAX_NAMES: u32 = 100;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Names {
+enum NameKind {
     Tasks,
     Batches,
     Workflows,
@@ -32,8 +32,8 @@ impl CompleteNames {
         let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
         let names = match wanted(&words) {
             None => return Ok(()),
-            Some(Names::Agents) => agents(context),
-            Some(Names::Workflows) => workflows(context).await,
+            Some(NameKind::Agents) => agents(context),
+            Some(NameKind::Workflows) => workflows(context).await,
             Some(kind) => tasks(context, kind).await,
         };
         print(&names.unwrap_or_default().join("\n"))
@@ -41,11 +41,11 @@ impl CompleteNames {
 }
 
 /// What comes after these words, if it is a name that only the store knows.
-fn wanted(words: &[&str]) -> Option<Names> {
+fn wanted(words: &[&str]) -> Option<NameKind> {
     match words.last() {
-        Some(&"--agent") => return Some(Names::Agents),
-        Some(&"--batch") => return Some(Names::Batches),
-        Some(&("--after" | "--base")) => return Some(Names::Tasks),
+        Some(&"--agent") => return Some(NameKind::Agents),
+        Some(&"--batch") => return Some(NameKind::Batches),
+        Some(&("--after" | "--base")) => return Some(NameKind::Tasks),
         _ => {}
     }
     let words: Vec<&str> = words.iter().filter(|word| !word.starts_with('-')).copied().collect();
@@ -54,10 +54,10 @@ fn wanted(words: &[&str]) -> Option<Names> {
         | ["kill" | "resume" | "clean" | "conflicts", ..]
         | ["task", "show" | "edit" | "similar"]
         | ["task", "cancel" | "retry" | "hold" | "release" | "delete" | "rm" | "order", ..]
-        | ["task", "dep", _, ..] => Some(Names::Tasks),
+        | ["task", "dep", _, ..] => Some(NameKind::Tasks),
         ["workflow" | "wf", "show" | "watch" | "retry" | "result"]
-        | ["workflow" | "wf", "cancel" | "clean", ..] => Some(Names::Workflows),
-        ["agents", "show" | "test" | "pause" | "resume"] => Some(Names::Agents),
+        | ["workflow" | "wf", "cancel" | "clean", ..] => Some(NameKind::Workflows),
+        ["agents", "show" | "test" | "pause" | "resume"] => Some(NameKind::Agents),
         _ => None,
     }
 }
@@ -67,15 +67,16 @@ fn agents(context: &Context) -> Outcome<Vec<String>> {
 }
 
 async fn workflows(context: &Context) -> Outcome<Vec<String>> {
-    let request = workflow_list::Request { all: true, limit: Some(MOST), ..Default::default() };
+    let request = workflow_list::Request { all: true, limit: Some(MAX_NAMES), ..Default::default() };
     let found = context.call(request).await?.workflows;
     Ok(found.into_iter().flat_map(|workflow| [workflow.id.to_string(), workflow.name]).collect())
 }
 
-async fn tasks(context: &Context, kind: Names) -> Outcome<Vec<String>> {
-    let request = run_list::Request { all: true, newest_only: true, limit: Some(MOST), ..Default::default() };
+async fn tasks(context: &Context, kind: NameKind) -> Outcome<Vec<String>> {
+    let request =
+        run_list::Request { all: true, newest_only: true, limit: Some(MAX_NAMES), ..Default::default() };
     let run_list::Answer { runs, queue, .. } = context.call(request).await?;
-    if kind == Names::Batches {
+    if kind == NameKind::Batches {
         let all = runs.iter().filter_map(|run| run.batch).chain(queue.iter().filter_map(|task| task.batch));
         let mut batches: Vec<String> = all.map(|batch| batch.to_string()).collect();
         batches.dedup();
@@ -102,15 +103,15 @@ mod tests {
     #[test]
     fn what_is_completed_depends_on_the_words_before() {
         for (line, expected) in [
-            ("show", Some(Names::Tasks)),
-            ("prompt", Some(Names::Tasks)),
+            ("show", Some(NameKind::Tasks)),
+            ("prompt", Some(NameKind::Tasks)),
             ("prompt login", None),
-            ("kill login-A", Some(Names::Tasks)),
-            ("kill --batch", Some(Names::Batches)),
-            ("task cancel -m done", Some(Names::Tasks)),
-            ("task add title --after", Some(Names::Tasks)),
-            ("wf show", Some(Names::Workflows)),
-            ("create x --agent", Some(Names::Agents)),
+            ("kill login-A", Some(NameKind::Tasks)),
+            ("kill --batch", Some(NameKind::Batches)),
+            ("task cancel -m done", Some(NameKind::Tasks)),
+            ("task add title --after", Some(NameKind::Tasks)),
+            ("wf show", Some(NameKind::Workflows)),
+            ("create x --agent", Some(NameKind::Agents)),
             ("task", None),
             ("", None),
         ] {

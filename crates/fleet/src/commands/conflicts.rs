@@ -1,5 +1,5 @@
 use clap::Args;
-use fleet_api::verbs::conflicts::{Answer, Conflict, Request, Side};
+use fleet_api::verbs::conflicts::{Answer, Conflict, ConflictSide, Request};
 use fleet_core::conflict::Clash;
 use fleet_core::text::escaped;
 
@@ -74,7 +74,7 @@ fn more(left_out: u64) -> Option<String> {
     (left_out > 0).then(|| dim(&format!("    and {left_out} more: --json shows more")))
 }
 
-fn side(side: &Side) -> String {
+fn side(side: &ConflictSide) -> String {
     let branch = side.branch.as_deref().map(|branch| format!("  {}", escaped(branch))).unwrap_or_default();
     format!("{}  {}{}  {}", strong(side.task.as_str()), side.status, dim(&branch), escaped(&side.title))
 }

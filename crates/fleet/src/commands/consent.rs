@@ -6,7 +6,7 @@ use super::Context;
 use crate::output::{can_ask, confirm};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Consent {
+enum ConsentAnswer {
     Given,
     Refused,
     /// There is no terminal.
@@ -15,14 +15,14 @@ enum Consent {
 
 /// Asks, unless the answer was given with the command. A question about what was not shown would be none, so answers
 /// in JSON are never preceded by one.
-fn consent(context: &Context, yes: bool, question: &str) -> Consent {
+fn consent(context: &Context, yes: bool, question: &str) -> ConsentAnswer {
     if yes {
-        return Consent::Given;
+        return ConsentAnswer::Given;
     }
     match if context.output.is_json() { None } else { confirm(question) } {
-        Some(true) => Consent::Given,
-        Some(false) => Consent::Refused,
-        None => Consent::Nobody,
+        Some(true) => ConsentAnswer::Given,
+        Some(false) => ConsentAnswer::Refused,
+        None => ConsentAnswer::Nobody,
     }
 }
 
@@ -39,9 +39,9 @@ pub(crate) fn confirm_removal(
         context.output.note(preview);
     }
     match consent(context, yes, question) {
-        Consent::Given => None,
-        Consent::Refused => Some("nothing was removed".to_owned()),
-        Consent::Nobody => {
+        ConsentAnswer::Given => None,
+        ConsentAnswer::Refused => Some("nothing was removed".to_owned()),
+        ConsentAnswer::Nobody => {
             let size = size.map(|size| format!(" ({size})")).unwrap_or_default();
             Some(format!("{preview}\n\nnothing was removed; `--yes` removes it{size}"))
         }
@@ -49,11 +49,11 @@ pub(crate) fn confirm_removal(
 }
 
 /// For commands that do nothing without an answer: whether to do it.
-pub(crate) fn insist(context: &Context, yes: bool, question: &str, undone: &str) -> Outcome<bool> {
+pub(crate) fn require_consent(context: &Context, yes: bool, question: &str, undone: &str) -> Outcome<bool> {
     match consent(context, yes, question) {
-        Consent::Given => Ok(true),
-        Consent::Refused => Ok(false),
-        Consent::Nobody => {
+        ConsentAnswer::Given => Ok(true),
+        ConsentAnswer::Refused => Ok(false),
+        ConsentAnswer::Nobody => {
             let problem = Problem::new(Code::Usage, format!("no terminal to confirm, so {undone}"));
             Err(problem.hint("`--yes` does it without asking"))
         }

@@ -21,7 +21,7 @@ pub(crate) struct Create {
     #[arg(value_name = "-", value_parser = ["-"], hide_possible_values = true)]
     stdin: Option<String>,
     /// The agent [default: `agent`]
-    #[arg(long, value_name = "AGENT")]
+    #[arg(short, long, value_name = "AGENT")]
     agent: Option<String>,
     #[command(flatten)]
     options: LaunchOptions,

@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::Context;
 use crate::Done;
 use crate::exit::interrupted;
-use crate::follow::{End, follow_until};
+use crate::follow::{FollowEnd, follow_until};
 use crate::output::{dim, print, strong};
 
 /// See it work in a scratch repository; nothing to set up
@@ -84,7 +84,7 @@ async fn play(context: &Context, dir: &Path) -> Result<Option<Response>, Problem
         let running = tasks.iter().filter(|one| one.task.state == TaskState::Running).count();
         running >= 2 && tasks.iter().any(Followed::is_done)
     };
-    if follow_until(context, &ids, &busy).await?.end == End::Left {
+    if follow_until(context, &ids, &busy).await?.end == FollowEnd::Left {
         return Ok(None);
     }
     let killed_runner = demo::kill_runner(&context.engine)?;
@@ -95,7 +95,7 @@ async fn play(context: &Context, dir: &Path) -> Result<Option<Response>, Problem
     tell(context, "Its agents do not notice: each has its own keeper. A new runner takes over.")?;
     up(context).await?;
     let watched = follow_until(context, &ids, &|_| false).await?;
-    if watched.end == End::Left {
+    if watched.end == FollowEnd::Left {
         return Ok(None);
     }
     let taken = clock::uptime().saturating_sub(began);

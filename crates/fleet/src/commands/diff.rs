@@ -1,7 +1,7 @@
 use std::io::{IsTerminal, Write};
 
 use clap::Args;
-use fleet_api::verbs::run_diff::{Answer, Of, Request, Style, Which};
+use fleet_api::verbs::run_diff::{Answer, DiffSide, Request, SnapshotChoice, Style};
 use fleet_core::problem::{Code, Outcome, Problem};
 
 use super::Context;
@@ -33,8 +33,9 @@ const EXAMPLES: &str = "Examples:
 
 impl Diff {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let snapshot =
-            self.snapshot.map(|number| if number == 0 { Which::Newest } else { Which::Number(number) });
+        let snapshot = self
+            .snapshot
+            .map(|number| if number == 0 { SnapshotChoice::Newest } else { SnapshotChoice::Number(number) });
         let request = Request { id: self.id, snapshot, limit: Some(PAGE), ..Request::default() };
         if context.output.is_json() {
             let found = context.call(Request { summary: true, ..request }).await?;
@@ -42,13 +43,13 @@ impl Diff {
         }
         let request = Request { style: Some(style(self.stat)), ..request };
         let first = context.call(request.clone()).await?;
-        if let (Some(Of::Snapshot(name)), None) = (&first.of, snapshot) {
+        if let (Some(DiffSide::Snapshot(name)), None) = (&first.of, snapshot) {
             context
                 .output
                 .note(&dim(&format!("what {name} holds: the branch is gone, or a later attempt's")));
         }
         let nothing = match first.of {
-            Some(Of::Workspace) => "no changes so far",
+            Some(DiffSide::Workspace) => "no changes so far",
             _ => "no changes",
         };
         if !show(context, request, first).await? {
@@ -69,6 +70,13 @@ fn style(stat: bool) -> Style {
         (false, true) => Style::Patch,
         (false, false) => Style::Apply,
     }
+}
+
+/// Shows a difference from this page on, as `fleet diff` does.
+pub(super) async fn show_page(context: &Context, request: Request, stat: bool) -> Done {
+    let request = Request { style: Some(style(stat)), limit: Some(PAGE), ..request };
+    let first = context.call(request.clone()).await?;
+    show(context, request, first).await.map(drop)
 }
 
 /// Whether there was anything to show.

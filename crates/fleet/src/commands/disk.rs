@@ -18,11 +18,11 @@ impl Disk {
     pub(crate) async fn run(self, context: &Context) -> Done {
         let Self {} = self;
         let used = waiting(context.call(Request::default())).await?;
-        context.output.show(&used, || said(&used))
+        context.output.show(&used, || render(&used))
     }
 }
 
-fn said(used: &Answer) -> String {
+fn render(used: &Answer) -> String {
     let mut lines = Vec::new();
     if !used.projects.is_empty() {
         let column = columns(&used.projects);

@@ -1,5 +1,5 @@
 use clap::Args;
-use fleet_api::verbs::doctor::{Check, Request, Verdict};
+use fleet_api::verbs::doctor::{CheckVerdict, DoctorCheck, Request};
 use fleet_core::problem::{Code, Problem};
 use fleet_core::text::escaped;
 
@@ -20,12 +20,12 @@ impl Doctor {
         if found.healthy {
             return Ok(());
         }
-        let bad = found.checks.iter().filter(|check| check.verdict == Verdict::Bad).count();
+        let bad = found.checks.iter().filter(|check| check.verdict == CheckVerdict::Bad).count();
         Err(Problem::new(Code::DoctorFoundProblems, format!("{bad} of {} checks failed", found.checks.len())))
     }
 }
 
-fn line(check: &Check) -> String {
+fn line(check: &DoctorCheck) -> String {
     let mark = mark(check.verdict);
     let hints = check.hints.iter().map(|hint| format!("\n    {} {}", dim("→"), escaped(hint)));
     format!(
@@ -36,10 +36,10 @@ fn line(check: &Check) -> String {
     )
 }
 
-pub(super) fn mark(verdict: Verdict) -> String {
+pub(super) fn mark(verdict: CheckVerdict) -> String {
     match verdict {
-        Verdict::Good => paint_status("done").replace("done", "✓"),
-        Verdict::Warning => paint_status("held").replace("held", "!"),
-        Verdict::Bad => paint_status("failed").replace("failed", "✗"),
+        CheckVerdict::Good => paint_status("done").replace("done", "✓"),
+        CheckVerdict::Warning => paint_status("held").replace("held", "!"),
+        CheckVerdict::Bad => paint_status("failed").replace("failed", "✗"),
     }
 }

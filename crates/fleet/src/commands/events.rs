@@ -30,7 +30,7 @@ const EXAMPLES: &str = "Examples:
   fleet events --follow
   fleet events --since 0 --limit 100000 --json | jq -r .kind | sort | uniq -c";
 
-/// One call waits at most so many seconds for the next event.
+/// One call waits at most this many seconds for the next event.
 const WAIT: u32 = 30;
 
 impl Events {

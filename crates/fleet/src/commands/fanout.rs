@@ -21,7 +21,7 @@ pub(crate) struct Fanout {
     #[command(flatten)]
     prompt: PromptInput,
     /// The agents, taking turns: claude,codex [default: `agent`]
-    #[arg(long, value_name = "AGENT", value_delimiter = ',')]
+    #[arg(short, long, value_name = "AGENT", value_delimiter = ',')]
     agent: Vec<String>,
     #[command(flatten)]
     options: LaunchOptions,

@@ -1,5 +1,5 @@
 use clap::Args;
-use fleet_api::verbs::gc::{Answer, Item, Kind, Request};
+use fleet_api::verbs::gc::{Answer, GcItem, GcKind, Request};
 use fleet_core::text::escaped;
 use fleet_engine::sweep;
 
@@ -44,24 +44,24 @@ impl Gc {
             return context.output.show(&plan, || why);
         }
         let done = waiting(context.call(Request { remove: Some(plan.removed), ..self.request })).await?;
-        context.output.show(&done, || said(&done))
+        context.output.show(&done, || render(&done))
     }
 }
 
-fn kind(item: &Item) -> String {
+fn kind(item: &GcItem) -> String {
     let what = match item.kind {
-        Kind::Trash => "trash",
-        Kind::Worktree => "worktree",
-        Kind::Logs => "logs",
-        Kind::Snapshots => return count(item.count, "snapshot"),
-        Kind::Files => return count(item.count, "file"),
+        GcKind::Trash => "trash",
+        GcKind::Worktree => "worktree",
+        GcKind::Logs => "logs",
+        GcKind::Snapshots => return count(item.count, "snapshot"),
+        GcKind::Files => return count(item.count, "file"),
     };
     what.to_owned()
 }
 
-fn listed(items: &[Item]) -> String {
+fn listed(items: &[GcItem]) -> String {
     let column = columns(items);
-    let amount = |item: &Item| if item.bytes == 0 { String::new() } else { bytes(item.bytes) };
+    let amount = |item: &GcItem| if item.bytes == 0 { String::new() } else { bytes(item.bytes) };
     table(vec![
         column("REMOVE", &kind),
         column("SIZE", &amount),
@@ -70,7 +70,7 @@ fn listed(items: &[Item]) -> String {
     ])
 }
 
-fn said(done: &Answer) -> String {
+fn render(done: &Answer) -> String {
     let freed = bytes(done.removed.iter().map(|item| item.bytes).sum());
     let mut lines = vec![format!(
         "removed {}, {freed}; large folders go in the background",

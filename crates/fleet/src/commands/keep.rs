@@ -1,11 +1,12 @@
 use clap::Args;
 use fleet_api::verbs::keep::{Answer, Request};
 use fleet_api::views::TaskView;
+use fleet_core::task::TaskState;
 use fleet_core::text::escaped;
 
 use super::Context;
 use super::clean::{goes, removed, stays};
-use super::consent::insist;
+use super::consent::require_consent;
 use crate::Done;
 use crate::output::{Column, arrows, count, paint_status, strong, table};
 
@@ -36,13 +37,13 @@ impl Keep {
         if !self.yes {
             context.output.note(&listed(&plan));
         }
-        if !insist(context, self.yes, &question(&plan), "nothing was dropped")? {
+        if !require_consent(context, self.yes, &question(&plan), "nothing was dropped")? {
             return context.output.show(&plan, || "nothing was dropped".to_owned());
         }
         let stopped = plan.stopped.iter().map(|task| task.id);
         let confirmed = Some(stopped.chain(plan.removed.iter().map(|item| item.task)).collect());
         let done = context.call(Request { confirmed, ..request }).await?;
-        context.output.show(&done, || said(&done))
+        context.output.show(&done, || render(&done))
     }
 }
 
@@ -66,16 +67,28 @@ fn listed(plan: &Answer) -> String {
 
 fn question(plan: &Answer) -> String {
     let others = count(plan.stopped.len() + plan.removed.len(), "other");
-    format!("Keep {} and drop {others} (`fleet undo` restores them)?", escaped(&plan.branch))
+    let running = plan.stopped.iter().filter(|task| task.state == TaskState::Running).count();
+    let stop = match running {
+        0 => String::new(),
+        number => format!(", stop {}", count(number, "running agent")),
+    };
+    format!("Keep {}{stop} and drop {others} (`fleet undo` restores them)?", escaped(&plan.branch))
 }
 
-fn said(done: &Answer) -> String {
+fn render(done: &Answer) -> String {
     let mut lines = vec![format!("kept {}", strong(&escaped(&done.branch)))];
     lines.extend(done.removed.iter().map(removed));
     if !done.kept.is_empty() {
         lines.push(format!("\n{}\n", stays(&done.kept)));
     }
-    let mut next = vec![format!("`git merge {}` merges it", done.branch)];
+    let mut next = vec![if done.keep.state.is_settled() {
+        format!("`git merge {}` merges it", done.branch)
+    } else {
+        format!(
+            "it has not finished: `fleet list` shows it, `git merge {}` merges it when it is done",
+            done.branch
+        )
+    }];
     next.extend(
         done.removed
             .iter()

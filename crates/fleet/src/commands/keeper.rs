@@ -25,8 +25,7 @@ impl Keeper {
     pub(crate) async fn run(self, context: &Context) -> Done {
         // A session of its own: neither a closed terminal nor its Ctrl-C reaches the agent.
         let _ = fleet_engine::detach();
-        // The whole life of a run is one large future: on the heap, where a command that is none need not carry it.
         let ticket = Ticket { run: self.run, attempt: self.attempt, slots: self.slots };
-        Box::pin(keeper::run(&context.engine.nowhere(), ticket)).await
+        keeper::run(&context.engine.without_project(), ticket).await
     }
 }

@@ -2,13 +2,13 @@ use std::time::Duration;
 
 use clap::Args;
 use fleet_api::verbs::run_kill::{Answer, KillOutcome, Killed, Request};
-use fleet_api::verbs::run_kill_find::{self, Target};
+use fleet_api::verbs::run_kill_find::{self, KillTarget};
 use fleet_api::verbs::run_kill_waits;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
 
 use super::Context;
-use super::consent::insist;
+use super::consent::require_consent;
 use crate::Done;
 use crate::output::{columns, count, dim, paint_status, strong, table};
 
@@ -25,14 +25,14 @@ pub(crate) struct Kill {
     find: run_kill_find::Request,
     #[command(flatten)]
     request: Request,
-    /// Do not ask
-    #[arg(short, long)]
+    /// Do not ask; the work is kept all the same
+    #[arg(short, long, visible_alias = "force", visible_short_alias = 'f')]
     yes: bool,
 }
 
 /// At most this long without a word.
 const SILENCE: Duration = Duration::from_millis(1_500);
-const MOST_TOLD: usize = 5;
+const MAX_NAMED: usize = 5;
 
 const EXAMPLES: &str = "Examples:
   fleet kill login-A
@@ -46,7 +46,7 @@ impl Kill {
         if !self.yes {
             context.output.note(&listed(&found));
         }
-        if !insist(context, self.yes, &question(&found, discard), "nothing was stopped")? {
+        if !require_consent(context, self.yes, &question(&found, discard), "nothing was stopped")? {
             let nothing = serde_json::json!({ "killed": [] });
             return context.output.show(&nothing, || "nothing was stopped".to_owned());
         }
@@ -62,7 +62,7 @@ impl Kill {
 }
 
 /// Kills, and says what takes its time if it does.
-async fn run_and_tell(context: &Context, targets: &[Target], request: Request) -> Outcome<Answer> {
+async fn run_and_tell(context: &Context, targets: &[KillTarget], request: Request) -> Outcome<Answer> {
     let mut killing = Box::pin(context.call(request));
     if let Ok(response) = tokio::time::timeout(SILENCE, &mut killing).await {
         return response;
@@ -70,13 +70,13 @@ async fn run_and_tell(context: &Context, targets: &[Target], request: Request) -
     let runs = targets.iter().filter_map(|target| Some(target.run?.to_string())).collect();
     let waits = context.call(run_kill_waits::Request { runs }).await.map(|answer| answer.waits);
     let waits = waits.unwrap_or_default();
-    for wait in waits.iter().take(MOST_TOLD) {
+    for wait in waits.iter().take(MAX_NAMED) {
         context.output.note(&dim(&escaped(wait)));
     }
-    if waits.len() > MOST_TOLD {
+    if waits.len() > MAX_NAMED {
         context
             .output
-            .note(&dim(&format!("and for {} more; `fleet list` shows them", waits.len() - MOST_TOLD)));
+            .note(&dim(&format!("and for {} more; `fleet list` shows them", waits.len() - MAX_NAMED)));
     }
     killing.await
 }

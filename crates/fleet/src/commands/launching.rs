@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use fleet_api::Verb;
-use fleet_api::verbs::create::{Setup, Wishes};
+use fleet_api::verbs::create::{JobOptions, Setup};
 use fleet_api::verbs::project_uncommitted;
-use fleet_api::verbs::runner_wake::{self, Runner};
+use fleet_api::verbs::runner_wake::{self, RunnerPresence};
 use fleet_api::views::{Followed, Launched};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
@@ -51,8 +51,8 @@ pub(crate) struct LaunchOptions {
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
     #[command(flatten)]
-    wishes: Wishes,
-    /// Skip the preparation of the workspace: no set-up commands, no copied files
+    wishes: JobOptions,
+    /// Skip the set-up commands; files are still copied
     #[arg(long)]
     quick: bool,
     /// Detach: return as soon as it is queued
@@ -62,9 +62,9 @@ pub(crate) struct LaunchOptions {
 
 impl LaunchOptions {
     /// What holds for all pieces of the launch.
-    pub(crate) fn wishes(&self) -> Wishes {
+    pub(crate) fn wishes(&self) -> JobOptions {
         let setup = if self.quick { Setup::Skip } else { Setup::Full };
-        Wishes { setup, ..self.wishes.clone() }
+        JobOptions { setup, ..self.wishes.clone() }
     }
 
     /// Launches, tells what the work has not got because nobody committed it, and follows it if somebody stays.
@@ -114,11 +114,11 @@ pub(crate) async fn see(context: &Context, launched: Launched, detach: bool) -> 
 /// The work is queued and durable: trouble with the runner is told, and is no failure of the launch.
 pub(crate) async fn wake(context: &Context) {
     match context.call(runner_wake::Request::default()).await.map(|woken| woken.runner) {
-        Ok(Runner::Up) => {}
-        Ok(Runner::Started) => {
+        Ok(RunnerPresence::Up) => {}
+        Ok(RunnerPresence::Started) => {
             context.output.note(&dim("started the runner in the background; `fleet status` shows it"));
         }
-        Ok(Runner::Off) => {
+        Ok(RunnerPresence::Off) => {
             context.output.note(
                 "no runner is up here: `fleet start` starts one, `fleet run` runs one in the foreground",
             );

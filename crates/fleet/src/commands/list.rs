@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use fleet_api::verbs::run_list::{Answer, Request};
+use fleet_api::verbs::runner_start;
 use fleet_api::views::RunView;
 use fleet_core::id::TaskId;
 use fleet_core::problem::{Code, Outcome, Problem};
@@ -17,9 +18,9 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::Context;
 use crate::Done;
-use crate::exit::interrupted;
+use crate::exit::stopped_by;
 use crate::output::{Stdout, agent_and_model, ago, count, dim, pager, terminal};
-use rows::Form;
+use rows::ListLayout;
 
 /// List agents and the queue: what runs, needs you, comes next
 ///
@@ -27,7 +28,7 @@ use rows::Form;
 /// other commands. CPU is a share of one processor: since the start of the agent, or with --watch since the last look.
 /// CPU and memory count every process that the agent has started. IDLE is how long it has printed nothing.
 #[derive(Debug, Args)]
-#[command(visible_alias = "ls", alias = "ps", after_help = EXAMPLES)]
+#[command(visible_alias = "ls", aliases = ["l", "ps"], after_help = EXAMPLES)]
 #[command(display_order = 70)]
 pub(crate) struct List {
     #[command(flatten)]
@@ -38,6 +39,9 @@ pub(crate) struct List {
     /// Keep the list on the screen and up to date, until q or Ctrl-C
     #[arg(short, long, display_order = 0)]
     watch: bool,
+    /// Start a runner first, if none is up: it repairs runs that lost their keeper
+    #[arg(long, display_order = 0)]
+    repair: bool,
 }
 
 const EXAMPLES: &str = "Examples:
@@ -47,8 +51,11 @@ const EXAMPLES: &str = "Examples:
 
 impl List {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let Self { request, grouped, watch } = self;
-        let (all, form) = (request.all, Form { grouped, all_projects: request.all_projects });
+        let Self { request, grouped, watch, repair } = self;
+        if repair {
+            context.call(runner_start::Request::default()).await?;
+        }
+        let (all, form) = (request.all, ListLayout { grouped, all_projects: request.all_projects });
         if watch {
             return self::watch(context, request, form).await;
         }
@@ -85,7 +92,7 @@ fn questions(list: &Answer) -> usize {
 }
 
 fn is_empty(list: &Answer) -> bool {
-    list.runs.is_empty() && list.queue.is_empty()
+    list.runs.is_empty() && list.queue.is_empty() && list.unstarted.is_empty()
 }
 
 fn empty(list: &Answer, all: bool) -> String {
@@ -102,31 +109,40 @@ fn empty(list: &Answer, all: bool) -> String {
 }
 
 /// Processor and memory change without an event.
-const LOOK: u32 = 2;
+const REFRESH_SECONDS: u32 = 2;
 /// Fifty agents change the store all the time; nobody reads faster than this.
 const PAUSE: Duration = Duration::from_millis(250);
 
-async fn watch(context: &Context, request: Request, form: Form) -> Done {
+async fn watch(context: &Context, request: Request, form: ListLayout) -> Done {
     if context.output.is_json() || !std::io::stdout().is_terminal() {
         return Err(Problem::new(Code::Usage, "--watch draws on a terminal")
             .hint("`fleet list --json` answers once; `fleet events --follow --json` prints each event"));
     }
     pager::off();
     let keys = Keys::listen();
-    let (mut interrupt, mut terminate) = (leave(SignalKind::interrupt())?, leave(SignalKind::terminate())?);
-    let is_interrupted = tokio::select! {
+    let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
+    let continued = listen(SignalKind::from_raw(Keys::CONTINUED))?;
+    let stopped = tokio::select! {
         done = keep_drawing(context, request, form) => return done,
-        () = quit(keys.as_ref()) => false,
-        _ = interrupt.recv() => true,
-        _ = terminate.recv() => true,
+        () = quit(keys.as_ref()) => None,
+        _ = interrupt.recv() => Some(SignalKind::interrupt()),
+        _ = terminate.recv() => Some(SignalKind::terminate()),
+        () = listen_when_continued(keys.as_ref(), continued) => None,
     };
     // The terminal is as it was before anything ends the process.
     drop(keys);
-    if is_interrupted { interrupted() } else { Ok(()) }
+    stopped.map_or(Ok(()), |signal| stopped_by(signal))
 }
 
-fn leave(kind: SignalKind) -> Outcome<Signal> {
+fn listen(kind: SignalKind) -> Outcome<Signal> {
     signal(kind).map_err(|error| Problem::new(Code::Internal, format!("signals: {error}")))
+}
+
+/// After Ctrl-Z and `fg` the terminal is as the shell has left it.
+async fn listen_when_continued(keys: Option<&Keys>, mut continued: Signal) {
+    while continued.recv().await.is_some() {
+        keys.inspect(|keys| keys.listen_again());
+    }
 }
 
 /// Returns when somebody presses `q`; never where there are no keys.
@@ -144,7 +160,7 @@ async fn quit(keys: Option<&Keys>) {
     }
 }
 
-async fn keep_drawing(context: &Context, mut request: Request, form: Form) -> Done {
+async fn keep_drawing(context: &Context, mut request: Request, form: ListLayout) -> Done {
     let all = request.all;
     // The first look is at once.
     (request.wait_seconds, request.newest_only) = (Some(0), true);
@@ -159,7 +175,7 @@ async fn keep_drawing(context: &Context, mut request: Request, form: Form) -> Do
         draw(clear, &text)
             .map_err(|error| Problem::new(Code::Io, format!("cannot write to standard output: {error}")))?;
         clear = "";
-        (request.after, request.wait_seconds) = (list.looked, Some(LOOK));
+        (request.after, request.wait_seconds) = (list.looked, Some(REFRESH_SECONDS));
         tokio::time::sleep(PAUSE).await;
     }
 }

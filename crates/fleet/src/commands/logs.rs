@@ -6,9 +6,9 @@ use std::collections::VecDeque;
 use std::io::Write;
 
 use clap::Args;
-use fleet_api::verbs::run_logs::{Answer, End, Piece, Request, Stream};
+use fleet_api::verbs::run_logs::{Answer, LogEnd, LogStream, OutputPiece, Request};
 use fleet_core::event::AgentEvent;
-use fleet_core::problem::{Code, Problem};
+use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::run::RunState;
 use fleet_core::text::escaped_lines;
 
@@ -19,7 +19,7 @@ use render::Renderer;
 
 /// Show what the agent of a run says and does
 ///
-/// Works while the agent runs and afterwards. What agents print is made safe for your terminal; with --raw it comes
+/// Works while the agent runs and afterwards, and begins with the end of what the set-up commands printed. What agents print is made safe for your terminal; with --raw it comes
 /// byte for byte. The middle of very long logs is left out, and a line says so.
 #[derive(Debug, Args)]
 #[command(alias = "log", after_help = EXAMPLES)]
@@ -37,12 +37,32 @@ pub(crate) struct Logs {
     /// Byte for byte, as the agent printed it
     #[arg(long)]
     raw: bool,
-    /// Standard error instead of standard output
-    #[arg(long)]
-    stderr: bool,
+    #[command(flatten)]
+    other: OtherStream,
     /// This attempt at the task instead of the newest
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..))]
     attempt: Option<i64>,
+}
+
+/// What else there is to read.
+#[derive(Debug, Clone, Copy, Args)]
+struct OtherStream {
+    /// Standard error instead of standard output
+    #[arg(long)]
+    stderr: bool,
+    /// What the set-up commands of the workspace printed, all of it
+    #[arg(long, conflicts_with = "stderr")]
+    setup: bool,
+}
+
+impl OtherStream {
+    const fn stream(self) -> LogStream {
+        match self {
+            Self { stderr: true, .. } => LogStream::Err,
+            Self { setup: true, .. } => LogStream::Setup,
+            Self { .. } => LogStream::Out,
+        }
+    }
 }
 
 const EXAMPLES: &str = "Examples:
@@ -60,7 +80,7 @@ impl Logs {
         if self.follow {
             pager::off();
         }
-        let stream = if self.stderr { Stream::Err } else { Stream::Out };
+        let stream = self.other.stream();
         let mut request = Request {
             id: self.id.clone(),
             attempt: self.attempt,
@@ -71,8 +91,12 @@ impl Logs {
             ..Request::default()
         };
         let held = self.lines.filter(|_| !self.raw).map(|last| (last as usize, VecDeque::new()));
-        let form = if context.output.is_json() { Form::Json } else { Form::People(Renderer::default()) };
-        let mut lines = Lines { form, held };
+        let form =
+            if context.output.is_json() { LogForm::Json } else { LogForm::People(Renderer::default()) };
+        let mut lines = LogLines { form, held };
+        if stream == LogStream::Out && !self.raw && !context.output.is_json() {
+            lines.add(self.setup_lines(context).await?)?;
+        }
         let last = loop {
             let page = context.call(request.clone()).await?;
             show(&page, &mut lines)?;
@@ -84,13 +108,14 @@ impl Logs {
             (request.after, request.wait_seconds) = (Some(page.next), self.follow.then_some(wait));
         };
         if last.is_empty {
-            context.output.note("the agent has printed nothing");
+            let who = if stream == LogStream::Setup { "the set-up commands have" } else { "the agent has" };
+            context.output.note(&format!("{who} printed nothing"));
         }
         lines.finish()?;
-        if last.has_errors && !self.stderr && !self.raw && !context.output.is_json() {
+        if last.has_errors && stream == LogStream::Out && !self.raw && !context.output.is_json() {
             self.tell_errors(context, last.end).await?;
         }
-        if last.end == Some(End::Asked) {
+        if last.end == Some(LogEnd::Asked) {
             context.output.note(&dim(&format!("`fleet prompt {} \"…\"` answers it", self.id)));
         }
         if let Some(end) = last.end.filter(|_| self.follow) {
@@ -102,26 +127,39 @@ impl Logs {
 
 /// As many lines of standard error say what went wrong.
 const STDERR_LINES: u32 = 5;
+/// As many lines of set-up output come before what the agent says.
+const SETUP_LINES: u32 = 20;
 
 impl Logs {
+    /// What the set-up commands printed last, each line marked; nothing if there were none.
+    async fn setup_lines(&self, context: &Context) -> Outcome<Vec<String>> {
+        let text = self.last_lines(context, LogStream::Setup, SETUP_LINES).await?;
+        Ok(text.lines().map(|line| format!("{} {line}", dim("set-up:"))).collect())
+    }
+
+    /// The end of a stream, made safe for a terminal.
+    async fn last_lines(&self, context: &Context, stream: LogStream, lines: u32) -> Outcome<String> {
+        let request = Request {
+            id: self.id.clone(),
+            attempt: self.attempt,
+            stream,
+            raw: true,
+            last_lines: Some(lines),
+            ..Request::default()
+        };
+        let page = context.call(request).await?;
+        let bytes = page.pieces.iter().filter_map(|piece| match piece {
+            OutputPiece::Bytes(bytes) => Some(bytes.0.as_slice()),
+            OutputPiece::Gap(_) => None,
+        });
+        let text = bytes.map(String::from_utf8_lossy).collect::<String>();
+        Ok(escaped_lines(text.trim_end()).into_owned())
+    }
+
     /// The end of standard error, for somebody who may not know that there is more.
-    async fn tell_errors(&self, context: &Context, end: Option<End>) -> Done {
-        if end.is_some_and(|end| !matches!(end, End::Ended(RunState::Succeeded) | End::Asked)) {
-            let request = Request {
-                id: self.id.clone(),
-                attempt: self.attempt,
-                stream: Stream::Err,
-                raw: true,
-                last_lines: Some(STDERR_LINES),
-                ..Request::default()
-            };
-            let page = context.call(request).await?;
-            let bytes = page.pieces.iter().filter_map(|piece| match piece {
-                Piece::Bytes(bytes) => Some(bytes.0.as_slice()),
-                Piece::Gap(_) => None,
-            });
-            let text = bytes.map(String::from_utf8_lossy).collect::<String>();
-            let lines = escaped_lines(text.trim_end()).replace('\n', "\n  ");
+    async fn tell_errors(&self, context: &Context, end: Option<LogEnd>) -> Done {
+        if end.is_some_and(|end| !matches!(end, LogEnd::Ended(RunState::Succeeded) | LogEnd::Asked)) {
+            let lines = self.last_lines(context, LogStream::Err, STDERR_LINES).await?.replace('\n', "\n  ");
             context.output.note(&format!("{}\n  {lines}", dim("standard error ends with:")));
         }
         context.output.note(&dim(&format!("`fleet logs {} --stderr` shows standard error", self.id)));
@@ -129,11 +167,11 @@ impl Logs {
     }
 }
 
-/// One call waits at most so many seconds for more.
+/// One call waits at most this many seconds for more.
 const WAIT: u32 = 30;
 
 /// Shows a page; at the present end of the log, what was held back as well.
-fn show(page: &Answer, lines: &mut Lines) -> Done {
+fn show(page: &Answer, lines: &mut LogLines) -> Done {
     for piece in &page.pieces {
         write(piece)
             .map_err(|error| Problem::new(Code::Io, format!("cannot write to standard output: {error}")))?;
@@ -142,42 +180,48 @@ fn show(page: &Answer, lines: &mut Lines) -> Done {
     if page.more { Ok(()) } else { lines.release() }
 }
 
-fn ending(end: End) -> String {
+fn ending(end: LogEnd) -> String {
     match end {
-        End::Ended(state) => format!("{} {}", dim("the run has ended:"), paint_status(state.as_str())),
-        End::Asked => format!("{} {}", dim("the run has ended:"), paint_status("waiting for your answer")),
-        End::Deserted => "this run lost its keeper; `fleet start` starts a runner that repairs it".to_owned(),
+        LogEnd::Ended(state) => format!("{} {}", dim("the run has ended:"), paint_status(state.as_str())),
+        LogEnd::Asked => format!("{} {}", dim("the run has ended:"), paint_status("waiting for your answer")),
+        LogEnd::Deserted => {
+            "this run lost its keeper; `fleet start` starts a runner that repairs it".to_owned()
+        }
     }
 }
 
-fn write(piece: &Piece) -> std::io::Result<()> {
+fn write(piece: &OutputPiece) -> std::io::Result<()> {
     match piece {
-        Piece::Bytes(bytes) => Stdout.write_all(&bytes.0)?,
-        Piece::Gap(left_out) => writeln!(Stdout, "\n{}", render::gap(*left_out))?,
+        OutputPiece::Bytes(bytes) => Stdout.write_all(&bytes.0)?,
+        OutputPiece::Gap(left_out) => writeln!(Stdout, "\n{}", render::gap(*left_out))?,
     }
     Stdout.flush()
 }
 
-/// Lines on their way out: at once, or the last so many of those that are there at the beginning.
-struct Lines {
-    form: Form,
+/// Prints lines: all at once, or first the last few of those that exist at the start.
+struct LogLines {
+    form: LogForm,
     held: Option<(usize, VecDeque<String>)>,
 }
 
-enum Form {
+enum LogForm {
     Json,
     People(Renderer),
 }
 
-impl Lines {
+impl LogLines {
     fn take(&mut self, events: &[AgentEvent]) -> Done {
         let mut lines = Vec::new();
         for event in events {
             match &mut self.form {
-                Form::Json => lines.push(event.log_line(render::trouble(event)).to_string()),
-                Form::People(renderer) => lines.extend(renderer.lines(event)),
+                LogForm::Json => lines.push(event.log_line(render::trouble(event)).to_string()),
+                LogForm::People(renderer) => lines.extend(renderer.lines(event)),
             }
         }
+        self.add(lines)
+    }
+
+    fn add(&mut self, lines: Vec<String>) -> Done {
         match &mut self.held {
             None if lines.is_empty() => Ok(()),
             None => print(&lines.join("\n")),
@@ -191,7 +235,7 @@ impl Lines {
 
     /// Nothing more is read: what looked like the beginning of a report is shown.
     fn finish(&mut self) -> Done {
-        let Form::People(renderer) = &mut self.form else { return Ok(()) };
+        let LogForm::People(renderer) = &mut self.form else { return Ok(()) };
         let rest = renderer.rest();
         if rest.is_empty() { Ok(()) } else { print(&rest.join("\n")) }
     }

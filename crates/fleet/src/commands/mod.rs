@@ -7,16 +7,16 @@ use std::pin::Pin;
 use fleet_api::Verb;
 use fleet_api::verbs::agents_notice;
 use fleet_api::verbs::runner_missing::{self, Unattended};
-use fleet_api::verbs::runner_wake::{self, Runner};
+use fleet_api::verbs::runner_wake::{self, RunnerPresence};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
 use fleet_engine::config::Color;
 use fleet_engine::environment::Environment;
-use fleet_engine::{Engine, Start};
+use fleet_engine::{Engine, EngineStart};
 
 use crate::Done;
-use crate::cli::{Cli, Global, When};
-use crate::output::{Output, choose_color, dim, pager};
+use crate::cli::{Cli, ColorWhen, Global};
+use crate::output::{Output, choose_color, dim, pager, wrapped};
 
 /// A command that is nothing but a request: its help, its name with its verb, and what becomes of the answer. `shows` takes a
 /// function that makes it a text for people, `then` one that does more with it.
@@ -62,8 +62,8 @@ impl Context {
         answer.map_err(|problem| named_as_typed(problem, V::ID, &self.command))
     }
 
-    /// A path as it is shortest to name: from the current directory, if it lies in there.
-    pub(crate) fn near(&self, path: &str) -> String {
+    /// The shortest way to write a path: relative to the current directory if it is inside.
+    pub(crate) fn shortest_path(&self, path: &str) -> String {
         let inside = || {
             let here = self.engine.environment().current_directory().ok()?;
             let inside = Path::new(path).strip_prefix(here.canonicalize().ok()?).ok()?;
@@ -80,7 +80,7 @@ impl Context {
         }
         let agents = agents.into_iter().map(|agent| agent.map(ToOwned::to_owned)).collect();
         for notice in self.call(agents_notice::Request { agents }).await?.notices {
-            self.output.note(&notice);
+            self.output.note(&wrapped(&notice));
         }
         Ok(())
     }
@@ -107,7 +107,7 @@ impl Context {
     /// After work was queued: somebody should do it. That nobody could be started does not undo the queueing.
     pub(crate) async fn work_was_queued(&self) {
         match self.call(runner_wake::Request::default()).await {
-            Ok(woken) if woken.runner != Runner::Started => {}
+            Ok(woken) if woken.runner != RunnerPresence::Started => {}
             Ok(_) => {
                 self.output.note(&dim("started the runner in the background; `fleet status` shows it"));
             }
@@ -151,12 +151,16 @@ impl Invocation {
         let done = runtime.block_on(command(&context));
         // Work in the background is such that it may be cut off; a command that is done does not wait for it.
         runtime.shutdown_background();
+        // The process ends now, and what was written is durable: closing the store would only free memory.
+        std::mem::forget(context);
         done
     }
 }
 
 /// Commands whose output may be longer than a screen.
 const PAGED: &[&str] = &[
+    "fleet compare",
+    "fleet config",
     "fleet config show",
     "fleet diff",
     "fleet events",
@@ -183,18 +187,20 @@ pub(crate) fn run(cli: Cli, output: Output, command: String) -> Done {
 }
 
 fn engine(global: &Global) -> Result<Engine, Problem> {
-    let start = Start {
-        environment: Environment::from_process(),
-        directory: global.project.clone(),
-        flags: global.configuration.clone(),
-    };
+    let environment = Environment::from_process();
+    // The name that `ai-fleet` documents for it.
+    if global.verbose || environment.get_os("AI_FLEET_DEBUG").is_some() {
+        fleet_engine::show_steps();
+    }
+    let start =
+        EngineStart { environment, directory: global.project.clone(), flags: global.configuration.clone() };
     let engine = Engine::new(start)?;
     // A broken configuration is reported by the command that needs it, not here.
     if let (None, Ok(config)) = (global.color, engine.config()) {
         choose_color(match config.general().color {
-            Color::Auto => When::Auto,
-            Color::Always => When::Always,
-            Color::Never => When::Never,
+            Color::Auto => ColorWhen::Auto,
+            Color::Always => ColorWhen::Always,
+            Color::Never => ColorWhen::Never,
         });
     }
     Ok(engine)

@@ -26,7 +26,7 @@ pub(crate) struct Multi {
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
     /// Default agent [default: `agent`]
-    #[arg(long, value_name = "AGENT")]
+    #[arg(short, long, value_name = "AGENT")]
     agent: Option<String>,
     #[command(flatten)]
     options: LaunchOptions,

@@ -18,6 +18,6 @@ pub(crate) struct Repair {
 impl Repair {
     pub(crate) async fn run(self, context: &Context) -> Done {
         let _ = fleet_engine::detach();
-        Box::pin(reconcile::repair(&context.engine.nowhere(), self.run)).await
+        reconcile::repair(&context.engine.without_project(), self.run).await
     }
 }

@@ -1,5 +1,5 @@
 use clap::Args;
-use fleet_api::verbs::review::{Answer, Request, Review as Reviewed};
+use fleet_api::verbs::review::{Answer, Request, ReviewedTask as Reviewed};
 use fleet_core::review::ReviewVerdict;
 use fleet_core::text::escaped;
 use fleet_core::time::Millis;
@@ -42,12 +42,12 @@ fn render(found: &Answer, now: Millis) -> String {
     let rows = table(vec![
         column("ID", &|review| review.task.short().to_owned()),
         column("VERDICT", &|review| review.verdict.to_string()).painted(paint),
-        Column::new("ENDED", found.reviews.iter().map(|review| ended(review, now))).painted(dim).spare(),
+        Column::new("ENDED", found.reviews.iter().map(|review| ended(review, now))).painted(dim).optional(),
         column("BRANCH", &|review| review.branch.clone().unwrap_or_default()).naming(),
         column("TITLE", &|review| review.title.clone()).giving_way(),
         column("FILES", &|review| number(review.file_count)),
-        column("AGENT", &|review| review.agent.clone()).giving_way().spare(),
-        column("COST", &|review| cost(review.micro_usd)).spare(),
+        column("AGENT", &|review| review.agent.clone()).giving_way().optional(),
+        column("COST", &|review| cost(review.micro_usd)).optional(),
     ]);
     let is_mergeable = |review: &Reviewed| review.verdict == ReviewVerdict::Mergeable;
     let merge = found.reviews.iter().any(is_mergeable).then(|| arrows(&[MERGE.to_owned()]));

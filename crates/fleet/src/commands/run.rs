@@ -1,6 +1,6 @@
 use clap::Args;
 use fleet_core::text::escaped;
-use fleet_engine::runner::{self, Notice, Request};
+use fleet_engine::runner::{self, Request, RunnerNotice};
 
 use super::Context;
 use crate::Done;
@@ -37,28 +37,28 @@ impl Run {
             // Away from the terminal that started it: its Ctrl-C and its end are not ours.
             let _ = fleet_engine::detach();
         }
-        let engine = context.engine.nowhere();
+        let engine = context.engine.without_project();
         let output = context.output;
         let request = Request { slots, background, until_idle };
         runner::run(&engine, request, &mut |notice| tell(output, &notice)).await
     }
 }
 
-fn tell(output: Output, notice: &Notice) {
+fn tell(output: Output, notice: &RunnerNotice) {
     if output.is_json() {
         // One line each; nobody left to read them is no reason to stop.
         let _ = print_json(notice);
         return;
     }
     output.note(&match notice {
-        Notice::Up(runner) => {
+        RunnerNotice::Up(runner) => {
             format!(
                 "runner {} is up with {}; Ctrl-C ends it",
                 strong(&runner.name),
                 count(runner.slots as usize, "slot")
             )
         }
-        Notice::Started { task, title, run, agent } => {
+        RunnerNotice::Started { task, title, run, agent } => {
             format!(
                 "{} {}  {} {}",
                 strong(&task.to_string()),
@@ -67,10 +67,10 @@ fn tell(output: Output, notice: &Notice) {
                 dim(&format!("run {run}"))
             )
         }
-        Notice::Repaired(run, what) => format!("run {run}: {}", escaped(what)),
-        Notice::Trouble(what) => format!("trouble: {}", escaped(what)),
-        Notice::Leaving(0) => "the runner has ended".to_owned(),
-        Notice::Leaving(busy) => format!(
+        RunnerNotice::Repaired(run, what) => format!("run {run}: {}", escaped(what)),
+        RunnerNotice::Trouble(what) => format!("trouble: {}", escaped(what)),
+        RunnerNotice::Leaving(0) => "the runner has ended".to_owned(),
+        RunnerNotice::Leaving(busy) => format!(
             "the runner has ended; {} without it (`fleet list` shows them, `fleet stop --agents` stops them)",
             if *busy == 1 {
                 "1 agent keeps running".to_owned()

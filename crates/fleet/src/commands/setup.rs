@@ -1,6 +1,6 @@
 use clap::Args;
-use fleet_api::verbs::setup::{Answer, Client, Done, NAME, Request, Scope, Wish};
-use fleet_api::verbs::setup_list::{self, Status};
+use fleet_api::verbs::setup::{Answer, NAME, Request, SetupAction, SetupClient, SetupOutcome, SetupScope};
+use fleet_api::verbs::setup_list::{self, ClientStatus};
 
 use super::Context;
 use crate::output::{columns, dim, table};
@@ -15,7 +15,7 @@ use crate::output::{columns, dim, table};
 pub(crate) struct Setup {
     /// Whose settings
     #[arg(value_enum)]
-    client: Option<Client>,
+    client: Option<SetupClient>,
     /// Remove the registration, and nothing else
     #[arg(long, requires = "client")]
     remove: bool,
@@ -24,7 +24,7 @@ pub(crate) struct Setup {
     dry_run: bool,
     /// Your own settings, or those of this repository [default: user]
     #[arg(long, value_enum)]
-    scope: Option<Scope>,
+    scope: Option<SetupScope>,
     /// Overwrite another program's `codefleet` entry
     #[arg(long, requires = "client")]
     force: bool,
@@ -45,33 +45,35 @@ impl Setup {
         };
         let request = Request {
             client,
-            scope: self.scope.unwrap_or(Scope::User),
-            wish: if self.remove { Wish::Remove } else { Wish::Add },
+            scope: self.scope.unwrap_or(SetupScope::User),
+            wish: if self.remove { SetupAction::Remove } else { SetupAction::Add },
             force: self.force,
             dry_run: self.dry_run,
         };
         let answer = context.call(request).await?;
-        context.output.show(&answer, || told(&answer))
+        context.output.show(&answer, || render(&answer))
     }
 }
 
-fn told(answer: &Answer) -> String {
+fn render(answer: &Answer) -> String {
     let (client, file, command) = (answer.client.name(), &answer.file, answer.command.join(" "));
     let would = |now: &str, then: &str| if answer.dry_run { then.to_owned() } else { now.to_owned() };
     let first = match answer.done {
-        Done::Added => {
+        SetupOutcome::Added => {
             format!("{file}: `{NAME}` {} as `{command}`", would("is registered", "would be registered"))
         }
-        Done::Updated => format!("{file}: `{NAME}` {} `{command}`", would("now starts", "would start")),
-        Done::Unchanged => format!("{file}: `{NAME}` is registered already, as `{command}`"),
-        Done::Removed => {
+        SetupOutcome::Updated => {
+            format!("{file}: `{NAME}` {} `{command}`", would("now starts", "would start"))
+        }
+        SetupOutcome::Unchanged => format!("{file}: `{NAME}` is registered already, as `{command}`"),
+        SetupOutcome::Removed => {
             format!("{file}: `{NAME}` {}", would("is unregistered", "would be unregistered"))
         }
-        Done::Absent => format!("{file}: `{NAME}` is not registered"),
+        SetupOutcome::Absent => format!("{file}: `{NAME}` is not registered"),
     };
     let mut lines = vec![first];
     lines.extend(answer.changes.iter().map(|line| format!("  {line}")));
-    if matches!(answer.done, Done::Added | Done::Updated) && !answer.dry_run {
+    if matches!(answer.done, SetupOutcome::Added | SetupOutcome::Updated) && !answer.dry_run {
         lines.push(dim(&format!("`{client} mcp list` shows it; restart running {client} sessions")));
     }
     lines.join("\n")
@@ -79,8 +81,9 @@ fn told(answer: &Answer) -> String {
 
 fn listed(listing: &setup_list::Answer) -> String {
     let column = columns(&listing.clients);
-    let scope = |status: &Status| if status.scope == Scope::User { "user" } else { "project" }.to_owned();
-    let what = |status: &Status| match &status.problem {
+    let scope =
+        |status: &ClientStatus| if status.scope == SetupScope::User { "user" } else { "project" }.to_owned();
+    let what = |status: &ClientStatus| match &status.problem {
         Some(problem) => problem.clone(),
         None if status.command.is_empty() => status.file.clone(),
         None => format!("{} in {}", status.command.join(" "), status.file),

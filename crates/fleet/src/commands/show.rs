@@ -2,7 +2,7 @@ pub(crate) mod result;
 
 use fleet_api::Moment;
 use fleet_api::verbs::run_show::{Answer, StoredFile};
-use fleet_api::views::{EventView, Load, RunView};
+use fleet_api::views::{EventView, RunLoad, RunView};
 use fleet_core::outcome::ResultStatus;
 use fleet_core::run::RunReport;
 use fleet_core::text::{escaped, escaped_lines};
@@ -116,7 +116,7 @@ fn attempt(shown: &Answer) -> String {
     if this > most { this.to_string() } else { format!("{this} of at most {most}") }
 }
 
-fn load(load: Load) -> String {
+fn load(load: RunLoad) -> String {
     let cpu = load.cpu_percent.map(|percent| format!(", {percent}% of a processor")).unwrap_or_default();
     let idle = load.idle_seconds.map(|seconds| format!(", silent for {seconds}s")).unwrap_or_default();
     let processes = match load.processes {

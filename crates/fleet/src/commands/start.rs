@@ -8,10 +8,10 @@ command! {
     ///
     /// Commands that queue work start it by themselves; `autostart = false` in the configuration stops that.
     #[command(display_order = 200)]
-    Start(runner_start) shows said
+    Start(runner_start) shows render
 }
 
-fn said(answer: &Answer, _: Millis) -> String {
+fn render(answer: &Answer, _: Millis) -> String {
     let runner = &answer.runner;
     let what = if answer.started { "is up" } else { "was up already" };
     let slots = count(runner.slots as usize, "slot");

@@ -20,11 +20,11 @@ impl Status {
         // First: a runner that is started now may be up already when one looks.
         let unattended = context.tell_unattended().await;
         let status = context.call(Request::default()).await?;
-        context.output.show(&status, || said(&status, unattended, context))
+        context.output.show(&status, || render(&status, unattended, context))
     }
 }
 
-fn said(status: &Answer, unattended: Option<Unattended>, context: &Context) -> String {
+fn render(status: &Answer, unattended: Option<Unattended>, context: &Context) -> String {
     let mut lines: Vec<String> = status
         .runners
         .iter()

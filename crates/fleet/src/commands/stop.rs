@@ -6,10 +6,10 @@ use crate::output::count;
 command! {
     /// Stop the runner; agents keep running
     #[command(display_order = 210)]
-    Stop(runner_stop) shows said
+    Stop(runner_stop) shows render
 }
 
-fn said(stopped: &Answer, _: Millis) -> String {
+fn render(stopped: &Answer, _: Millis) -> String {
     let runners = match stopped.runners.len() {
         0 => "no runner was up".to_owned(),
         number => format!("{} stopped", count(number, "runner")),

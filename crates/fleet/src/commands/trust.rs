@@ -1,13 +1,13 @@
 use clap::Args;
 use fleet_api::verbs::trust::{self, Answer};
-use fleet_api::verbs::trust_list::{self, Entry};
+use fleet_api::verbs::trust_list::{self, ConsentView};
 use fleet_api::verbs::trust_revoke;
-use fleet_api::verbs::trust_show::{self, FileView, WishesView};
+use fleet_api::verbs::trust_show::{self, WishedFile, WishesView};
 use fleet_api::views::{SettingValue, SettingView};
 use fleet_core::text::escaped;
 
 use super::Context;
-use super::consent::insist;
+use super::consent::require_consent;
 use crate::Done;
 use crate::output::{ago, columns, count, dim, strong, table, value};
 
@@ -65,7 +65,7 @@ impl Trust {
             });
         }
         context.output.note(&described(&status));
-        let insisted = insist(context, self.yes, "Approve?", "nothing was trusted");
+        let insisted = require_consent(context, self.yes, "Approve?", "nothing was trusted");
         if !insisted.map_err(|problem| problem.hint("`--list` shows what it requests"))? {
             let answer = Answer { status, changed: false };
             return context.output.show(&answer, || "nothing was trusted".to_owned());
@@ -119,7 +119,7 @@ fn described(status: &trust_show::Answer) -> String {
             one => lines.push(format!("  {key} = {}  {place}{}", escaped(&value(one)), mark(key))),
         }
     }
-    for FileView { path, sha256 } in &asked.files {
+    for WishedFile { path, sha256 } in &asked.files {
         let content = sha256.as_ref().map_or("a link, or too large", |hash| &hash[..12]);
         lines.push(format!("  {}  {}{}", escaped(path), dim(content), mark(path)));
     }
@@ -128,11 +128,12 @@ fn described(status: &trust_show::Answer) -> String {
 
 fn listed(listing: &trust_list::Answer, context: &Context) -> String {
     let now = context.engine.now();
-    let what = |entry: &Entry| match entry.setting.as_ref().or(entry.file.as_ref()) {
+    let what = |entry: &ConsentView| match entry.setting.as_ref().or(entry.file.as_ref()) {
         Some(name) => escaped(name).into_owned(),
         None => "settings".to_owned(),
     };
-    let short_hash = |entry: &Entry| entry.content.iter().flat_map(|hash| hash.chars()).take(12).collect();
+    let short_hash =
+        |entry: &ConsentView| entry.content.iter().flat_map(|hash| hash.chars()).take(12).collect();
     let mut text = if listing.trusted.is_empty() {
         "nothing is trusted\n".to_owned()
     } else {

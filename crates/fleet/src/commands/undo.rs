@@ -1,6 +1,6 @@
 use clap::Args;
 use fleet_api::verbs::undo::Request;
-use fleet_api::verbs::undo_list::{self, SnapshotView};
+use fleet_api::verbs::undo_list::{self, UndoSnapshot};
 
 use super::Context;
 use crate::Done;
@@ -76,17 +76,17 @@ fn listed(listing: &undo_list::Answer, context: &Context, is_one: bool) -> Strin
     }
     let now = context.engine.now();
     let column = columns(&listing.snapshots);
-    let number = |snapshot: &SnapshotView| if is_one { snapshot.number.to_string() } else { String::new() };
+    let number = |snapshot: &UndoSnapshot| if is_one { snapshot.number.to_string() } else { String::new() };
     table(vec![
         column("RUN", &|snapshot| snapshot.run.clone()),
         column("N", &number),
         column("BRANCH", &|snapshot| snapshot.branch.clone().unwrap_or_default()).naming(),
         column("TITLE", &|snapshot| snapshot.title.clone().unwrap_or_default()).keeping(TITLE),
-        column("WHY", &|snapshot| snapshot.why.clone()).giving_way().spare(),
+        column("WHY", &|snapshot| snapshot.why.clone()).giving_way().optional(),
         column("AGE", &|snapshot| ago(snapshot.at.0, now)),
         column("CHANGES", &|snapshot| snapshot.files.map_or_else(String::new, |files| count(files, "file"))),
         column("", &|snapshot| if snapshot.on_branch { "on its branch" } else { "" }.to_owned())
             .painted(dim)
-            .spare(),
+            .optional(),
     ])
 }

@@ -1,5 +1,5 @@
 use clap::Args;
-use fleet_api::{Access, Nature, Row, TABLE};
+use fleet_api::{Access, Nature, TABLE, VerbRow};
 use fleet_core::problem::{Code, Problem};
 use fleet_core::text::escaped;
 use serde::Serialize;
@@ -38,7 +38,7 @@ struct VerbView {
 impl Verbs {
     pub(crate) fn run(self, output: Output) -> Done {
         let prefix = self.prefix.unwrap_or_default();
-        let rows: Vec<&Row> = TABLE.iter().filter(|row| row.id.starts_with(&prefix)).collect();
+        let rows: Vec<&VerbRow> = TABLE.iter().filter(|row| row.id.starts_with(&prefix)).collect();
         if rows.is_empty() {
             let problem =
                 Problem::new(Code::NothingMatched, format!("no verb begins with \"{}\"", escaped(&prefix)));
@@ -54,7 +54,7 @@ impl Verbs {
     }
 }
 
-fn view(row: &Row) -> VerbView {
+fn view(row: &VerbRow) -> VerbView {
     VerbView {
         id: row.id,
         nature: row.nature,
@@ -65,7 +65,7 @@ fn view(row: &Row) -> VerbView {
     }
 }
 
-fn listed(rows: &[&Row]) -> String {
+fn listed(rows: &[&VerbRow]) -> String {
     let column = columns(rows);
     table(vec![
         column("VERB", &|row| row.id.to_owned()),

@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 /// Nobody wonders before this.
-const SOON: Duration = Duration::from_secs(1);
+const NOTICE_DELAY: Duration = Duration::from_secs(1);
 
 /// Waits for something that looks at many files, and says so on a terminal from the first second on.
 pub(crate) async fn waiting<T>(work: impl Future<Output = T>) -> T {
@@ -20,7 +20,7 @@ pub(crate) async fn waiting<T>(work: impl Future<Output = T>) -> T {
                 }
                 return done;
             }
-            () = tokio::time::sleep(SOON), if is_shown => {
+            () = tokio::time::sleep(NOTICE_DELAY), if is_shown => {
                 seconds += 1;
                 let _ = write!(anstream::stderr(), "\rlooking at the files… {seconds} s");
             }

@@ -8,7 +8,7 @@ use fleet_core::task::TaskState;
 use fleet_core::text::{escaped, escaped_lines};
 
 use super::tasks::Watched;
-use super::{End, words};
+use super::{FollowEnd, words};
 use crate::Done;
 use crate::commands::Context;
 use crate::exit::interrupted;
@@ -28,7 +28,7 @@ pub(crate) async fn conclude(context: &Context, batch: Option<BatchId>, watched:
     if context.output.is_json() {
         print_json(&launched)?;
     }
-    if end == End::Left {
+    if end == FollowEnd::Left {
         context.output.note(&leave(batch, &launched.tasks));
         interrupted();
     }
@@ -44,7 +44,7 @@ pub(crate) async fn conclude(context: &Context, batch: Option<BatchId>, watched:
 
 /// The question of an agent, and how to answer it.
 async fn asked(context: &Context, one: &Followed) -> Problem {
-    let problem = alone(one);
+    let problem = failure_of_one(one);
     let Ok(why) = context.call(why::Request { id: one.task.id.to_string() }).await else { return problem };
     Problem { message: format!("{} waits for you: {}", one.branch(), why.what.trim_end()), ..problem }
 }
@@ -100,13 +100,13 @@ pub(super) fn problem(batch: Option<BatchId>, tasks: &[Followed], deleted: usize
                 if number == 1 { "1 task was".to_owned() } else { format!("{number} tasks were") }
             ),
         )),
-        ([one], 0) if tasks.len() == 1 => Some(alone(one)),
+        ([one], 0) if tasks.len() == 1 => Some(failure_of_one(one)),
         (several, _) => {
             let message = format!("{} of {} not done", several.len(), count(tasks.len() + deleted, "task"));
             let named = several.iter().take(NAMED).map(|one| {
                 let name = name(one);
                 let next = if one.task.state == TaskState::Waiting { "prompt" } else { "resume" };
-                format!("{}: `fleet why {name}`, `fleet logs {name}`, `fleet {next} {name}`", said(one))
+                format!("{}: `fleet why {name}`, `fleet logs {name}`, `fleet {next} {name}`", task_line(one))
             });
             let more = several.len().checked_sub(NAMED + 1);
             let more = more.map(|more| format!("and {} more: `fleet task list`", more + 1));
@@ -116,10 +116,15 @@ pub(super) fn problem(batch: Option<BatchId>, tasks: &[Followed], deleted: usize
     }
 }
 
-fn alone(one: &Followed) -> Problem {
+fn failure_of_one(one: &Followed) -> Problem {
     let name = name(one);
-    let problem = Problem::new(Code::RunFailed, said(one));
+    let problem = Problem::new(Code::RunFailed, task_line(one));
+    let never_started = one.run.as_ref().is_some_and(|run| run.started_at.is_none());
     let problem = match one.task.state {
+        // What kept its agent from starting may do so again.
+        TaskState::Failed if never_started => {
+            return problem.hint(format!("`fleet why {name}` explains it, and what to do about it"));
+        }
         TaskState::Waiting => return problem.hint(format!("`fleet prompt {name} \"…\"` answers it")),
         TaskState::Held | TaskState::Queued => problem,
         _ => problem
@@ -135,7 +140,7 @@ fn name(one: &Followed) -> String {
 }
 
 /// One task that is not done, and why.
-fn said(one: &Followed) -> String {
+fn task_line(one: &Followed) -> String {
     let state = match one.task.state {
         TaskState::Waiting => "waits for you".to_owned(),
         TaskState::Held => "is held".to_owned(),

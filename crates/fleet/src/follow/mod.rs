@@ -1,7 +1,7 @@
 //! Following work until it is over: a live block on a terminal, one line for each change elsewhere, nothing but the end
 //! in JSON.
 //!
-//! Owns how work in progress is shown by the commands that start it. Must never stop anything: whoever leaves with
+//! Owns how work in progress is shown by the commands that start it. Must never stop anything: anyone who leaves with
 //! Ctrl-C leaves the work as it is.
 
 mod closing;
@@ -24,7 +24,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::commands::Context;
 use crate::exit::interrupted;
 use crate::output::print;
-use rows::{Row, Told};
+use rows::{FollowedRow, PrintedRows};
 use screen::Screen;
 
 pub(crate) use closing::conclude;
@@ -32,7 +32,7 @@ pub(crate) use stages::follow_workflow;
 pub(crate) use tasks::{follow, follow_until};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum FollowEnd {
     /// Nothing more happens unless a person acts, or it stands as was wanted.
     Over,
     Left,
@@ -42,14 +42,14 @@ pub(crate) enum End {
 const FRAME_PAUSE: Duration = Duration::from_millis(100);
 /// Elsewhere every change counts; this only keeps a flood of events from becoming a flood of looks.
 const LINE_PAUSE: Duration = Duration::from_millis(10);
-/// Without any change it is looked after so many seconds: clocks on the screen go on.
+/// Without any change, the screen is drawn again after this many seconds: its clocks go on.
 const POLL_SECONDS: u32 = 1;
 /// A runner that was up when the work was queued may be gone: it is looked after so often.
 const WAKE_INTERVAL: Duration = Duration::from_secs(3);
 
-trait Subject {
+trait FollowSubject {
     type Seen;
-    type Row: Row;
+    type Row: FollowedRow;
 
     fn rows(seen: &Self::Seen) -> &[Self::Row];
 
@@ -64,7 +64,7 @@ trait Subject {
 }
 
 /// Shows it until it is over, or until Ctrl-C.
-async fn stay<S: Subject>(context: &Context, subject: &mut S) -> Outcome<(S::Seen, End)> {
+async fn stay<S: FollowSubject>(context: &Context, subject: &mut S) -> Outcome<(S::Seen, FollowEnd)> {
     let mut interrupt = signal(SignalKind::interrupt())
         .map_err(|error| Problem::new(Code::Internal, format!("signals: {error}")))?;
     let mut view = View::choose(context);
@@ -80,7 +80,7 @@ async fn stay<S: Subject>(context: &Context, subject: &mut S) -> Outcome<(S::See
         let seen = looked.map_err(|problem| problem.hint("agents keep running: `fleet list` shows them"))?;
         if subject.is_over(&seen) {
             view.last(S::rows(&seen))?;
-            return Ok((seen, End::Over));
+            return Ok((seen, FollowEnd::Over));
         }
         view.show(S::rows(&seen))?;
         waking.look(context, subject.is_queued(&seen)).await;
@@ -94,15 +94,15 @@ async fn stay<S: Subject>(context: &Context, subject: &mut S) -> Outcome<(S::See
 
 struct Interrupted;
 
-fn left<S: Subject>(view: &mut View, before: Option<S::Seen>) -> Outcome<(S::Seen, End)> {
+fn left<S: FollowSubject>(view: &mut View, before: Option<S::Seen>) -> Outcome<(S::Seen, FollowEnd)> {
     let Some(seen) = before else { interrupted() };
     view.last(S::rows(&seen))?;
-    Ok((seen, End::Left))
+    Ok((seen, FollowEnd::Left))
 }
 
 enum View {
     Screen(Screen),
-    Lines(Told),
+    Lines(PrintedRows),
     Nowhere,
 }
 
@@ -114,7 +114,7 @@ impl View {
         } else if std::io::stdout().is_terminal() && !is_dumb {
             Self::Screen(Screen::default())
         } else {
-            Self::Lines(Told::default())
+            Self::Lines(PrintedRows::default())
         }
     }
 
@@ -125,11 +125,11 @@ impl View {
         }
     }
 
-    fn show<R: Row>(&mut self, rows: &[R]) -> Outcome<()> {
+    fn show<R: FollowedRow>(&mut self, rows: &[R]) -> Outcome<()> {
         match self {
             Self::Screen(screen) => screen.show(rows, clock::now()),
             Self::Lines(told) => {
-                let news = told.news(rows, clock::now());
+                let news = told.changed_lines(rows, clock::now());
                 if news.is_empty() { Ok(()) } else { print(&news.join("\n")) }
             }
             Self::Nowhere => Ok(()),
@@ -137,7 +137,7 @@ impl View {
     }
 
     /// The last look, which stays: what does not fit rolls up.
-    fn last<R: Row>(&mut self, rows: &[R]) -> Outcome<()> {
+    fn last<R: FollowedRow>(&mut self, rows: &[R]) -> Outcome<()> {
         match self {
             Self::Screen(screen) => screen.show_all(rows, clock::now()),
             Self::Lines(_) | Self::Nowhere => self.show(rows),

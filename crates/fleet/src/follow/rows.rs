@@ -8,12 +8,12 @@ use unicode_width::UnicodeWidthStr as _;
 use crate::output::{Column, count, cut, dim, table};
 
 /// A task or a stage.
-pub(super) trait Row: Sized {
+pub(super) trait FollowedRow: Sized {
     const NOUN: &'static str;
     /// Columns that a narrow terminal does without, in this order.
     const OPTIONAL: [&'static str; 2];
 
-    fn facts(&self) -> Facts<'_>;
+    fn facts(&self) -> RowFacts<'_>;
 
     /// For pipes and logs, if there is anything to say.
     fn line(&self, now: Millis) -> Option<String>;
@@ -22,7 +22,7 @@ pub(super) trait Row: Sized {
 }
 
 /// What there is to know about a row.
-pub(super) struct Facts<'a> {
+pub(super) struct RowFacts<'a> {
     pub(super) key: &'a str,
     pub(super) status: &'a str,
     pub(super) attempts: i64,
@@ -45,13 +45,13 @@ impl<R> Cells<'_, R> {
 
 /// What was printed about each row: its status, and which attempt it was.
 #[derive(Debug, Default)]
-pub(super) struct Told(BTreeMap<String, (String, i64)>);
+pub(super) struct PrintedRows(BTreeMap<String, (String, i64)>);
 
-impl Told {
+impl PrintedRows {
     /// A line for each row that has changed.
-    pub(super) fn news<R: Row>(&mut self, rows: &[R], now: Millis) -> Vec<String> {
+    pub(super) fn changed_lines<R: FollowedRow>(&mut self, rows: &[R], now: Millis) -> Vec<String> {
         let mut is_new = |row: &&R| {
-            let Facts { key, status, attempts, .. } = row.facts();
+            let RowFacts { key, status, attempts, .. } = row.facts();
             let is = (status.to_owned(), attempts);
             self.0.insert(key.to_owned(), is.clone()) != Some(is)
         };
@@ -59,8 +59,13 @@ impl Told {
     }
 }
 
-/// A table of at most so many rows, or of all of them, and what it leaves out.
-pub(super) fn block<R: Row>(rows: &[R], room: Option<usize>, fit: &mut Fit, now: Millis) -> Vec<String> {
+/// A table of at most this many rows, or of all of them, and how many it leaves out.
+pub(super) fn block<R: FollowedRow>(
+    rows: &[R],
+    room: Option<usize>,
+    fit: &mut Fit,
+    now: Millis,
+) -> Vec<String> {
     let shown = most_telling(rows, room.unwrap_or(usize::MAX));
     let width = terminal_size::terminal_size().map_or(USUAL_WIDTH, |(width, _)| usize::from(width.0));
     let mut lines = fit.lines(&shown, width, now);
@@ -70,8 +75,8 @@ pub(super) fn block<R: Row>(rows: &[R], room: Option<usize>, fit: &mut Fit, now:
     lines
 }
 
-/// At most so many of them, in their order.
-pub(super) fn most_telling<R: Row>(rows: &[R], room: usize) -> Vec<&R> {
+/// At most this many of them, in their order.
+pub(super) fn most_telling<R: FollowedRow>(rows: &[R], room: usize) -> Vec<&R> {
     let mut ranked: Vec<usize> = (0..rows.len()).collect();
     ranked.sort_by_key(|at| (rows[*at].facts().rank, *at));
     ranked.truncate(room);
@@ -80,7 +85,7 @@ pub(super) fn most_telling<R: Row>(rows: &[R], room: usize) -> Vec<&R> {
 }
 
 /// What is not shown, in words.
-pub(super) fn rest<R: Row>(rows: &[R], shown: &[&R]) -> String {
+pub(super) fn rest<R: FollowedRow>(rows: &[R], shown: &[&R]) -> String {
     let hidden = rows.iter().filter(|row| !shown.iter().any(|other| std::ptr::eq(*row, *other)));
     let mut counts: Vec<(&str, usize)> = Vec::new();
     for row in hidden {
@@ -108,7 +113,7 @@ pub(super) struct Fit {
 impl Fit {
     /// Lines that are not wider than the terminal, without as many optional columns as it takes: a line that goes on in the
     /// next row would be drawn over wrongly.
-    pub(super) fn lines<R: Row>(&mut self, rows: &[&R], width: usize, now: Millis) -> Vec<String> {
+    pub(super) fn lines<R: FollowedRow>(&mut self, rows: &[&R], width: usize, now: Millis) -> Vec<String> {
         if self.width != width {
             *self = Self { width, left_out: 0 };
         }

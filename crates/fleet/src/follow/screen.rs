@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use fleet_core::problem::Outcome;
 use fleet_core::time::Millis;
 
-use super::rows::{Fit, Row, block};
+use super::rows::{Fit, FollowedRow, block};
 use crate::output::print;
 
 /// What a terminal shows when it does not tell its size.
@@ -24,13 +24,13 @@ pub(super) struct Screen {
 
 impl Screen {
     /// Draws as many rows as fit.
-    pub(super) fn show<R: Row>(&mut self, rows: &[R], now: Millis) -> Outcome<()> {
+    pub(super) fn show<R: FollowedRow>(&mut self, rows: &[R], now: Millis) -> Outcome<()> {
         let lines = block(rows, Some(room()), &mut self.fit, now);
         self.draw(lines)
     }
 
     /// Draws all of them: what does not fit rolls up.
-    pub(super) fn show_all<R: Row>(&mut self, rows: &[R], now: Millis) -> Outcome<()> {
+    pub(super) fn show_all<R: FollowedRow>(&mut self, rows: &[R], now: Millis) -> Outcome<()> {
         let lines = block(rows, None, &mut self.fit, now);
         self.draw(lines)
     }
@@ -53,7 +53,7 @@ fn room() -> usize {
     height.saturating_sub(OTHERS + 1).max(1)
 }
 
-/// The text that puts these lines in the place of so many others.
+/// The text that replaces the last lines on the screen by these.
 pub(super) fn frame(above: usize, lines: &[String]) -> String {
     let mut out = String::new();
     if above > 0 {

@@ -8,14 +8,17 @@ use fleet_core::text::{escaped, shortened};
 use fleet_core::time::Millis;
 use fleet_core::workflow::PartState;
 
-use super::rows::{Cells, Facts, Row};
+use super::rows::{Cells, FollowedRow, RowFacts};
 use super::words::span;
-use super::{End, POLL_SECONDS, Subject, stay};
+use super::{FollowEnd, FollowSubject, POLL_SECONDS, stay};
 use crate::commands::Context;
 use crate::output::{Column, agent_and_model, ago, dim, paint_status, strong};
 
 /// Shows a workflow until it is over, until nothing happens any more unless a person acts, or until Ctrl-C.
-pub(crate) async fn follow_workflow(context: &Context, id: WorkflowId) -> Outcome<(WorkflowDetail, End)> {
+pub(crate) async fn follow_workflow(
+    context: &Context,
+    id: WorkflowId,
+) -> Outcome<(WorkflowDetail, FollowEnd)> {
     let request = Request { id: id.to_string(), ..Request::default() };
     stay(context, &mut Stages { context, request }).await
 }
@@ -25,7 +28,7 @@ struct Stages<'a> {
     request: Request,
 }
 
-impl Subject for Stages<'_> {
+impl FollowSubject for Stages<'_> {
     type Seen = WorkflowDetail;
     type Row = StageView;
 
@@ -48,11 +51,11 @@ impl Subject for Stages<'_> {
     }
 }
 
-impl Row for StageView {
+impl FollowedRow for StageView {
     const NOUN: &'static str = "stage";
     const OPTIONAL: [&'static str; 2] = ["BRANCH", "AGENT"];
 
-    fn facts(&self) -> Facts<'_> {
+    fn facts(&self) -> RowFacts<'_> {
         // Those at work come first, then those that wait for somebody.
         let rank = match (self.state, self.status.as_str()) {
             (PartState::Running, "running") => 0,
@@ -61,7 +64,7 @@ impl Row for StageView {
             (PartState::Pending, _) => 3,
             _ => 4,
         };
-        Facts { key: &self.name, status: &self.status, attempts: self.attempts, rank }
+        RowFacts { key: &self.name, status: &self.status, attempts: self.attempts, rank }
     }
 
     /// A stage that waits for others is told when it does not any more.

@@ -8,8 +8,8 @@ use fleet_core::task::TaskState;
 use fleet_core::text::escaped;
 use fleet_core::time::Millis;
 
-use super::rows::{Cells, Facts, Row};
-use super::{End, POLL_SECONDS, Subject, stay, words};
+use super::rows::{Cells, FollowedRow, RowFacts};
+use super::{FollowEnd, FollowSubject, POLL_SECONDS, stay, words};
 use crate::commands::Context;
 use crate::output::{Column, dim, paint_status, strong};
 
@@ -19,7 +19,7 @@ pub(crate) struct Watched {
     /// In the order in which they were named; those that were deleted are missing.
     pub(crate) tasks: Vec<Followed>,
     pub(crate) deleted: usize,
-    pub(crate) end: End,
+    pub(crate) end: FollowEnd,
 }
 
 /// Shows these tasks until all are over, or until Ctrl-C. What is left to say is for [`super::conclude`].
@@ -45,7 +45,7 @@ struct Tasks<'a> {
     wanted: &'a dyn Fn(&[Followed]) -> bool,
 }
 
-impl Subject for Tasks<'_> {
+impl FollowSubject for Tasks<'_> {
     type Seen = Vec<Followed>;
     type Row = Followed;
 
@@ -68,12 +68,12 @@ impl Subject for Tasks<'_> {
     }
 }
 
-impl Row for Followed {
+impl FollowedRow for Followed {
     const NOUN: &'static str = "task";
     /// Ids are in every other list, and the agent is known.
     const OPTIONAL: [&'static str; 2] = ["ID", "AGENT"];
 
-    fn facts(&self) -> Facts<'_> {
+    fn facts(&self) -> RowFacts<'_> {
         // Those at work come before those that wait, and these before those that are over.
         let rank = match self.task.state {
             TaskState::Running => 0,
@@ -82,7 +82,7 @@ impl Row for Followed {
             TaskState::Failed => 3,
             TaskState::Done | TaskState::Cancelled => 4,
         };
-        Facts { key: self.task.id.as_str(), status: &self.task.status, attempts: self.task.attempts, rank }
+        RowFacts { key: self.task.id.as_str(), status: &self.task.status, attempts: self.task.attempts, rank }
     }
 
     fn line(&self, now: Millis) -> Option<String> {

@@ -9,7 +9,7 @@ use fleet_core::task::{Task, TaskHistory, TaskSpec, TaskState};
 use fleet_core::time::Millis;
 
 use super::closing::{advice, leave, problem};
-use super::rows::{Fit, Told, most_telling, rest};
+use super::rows::{Fit, PrintedRows, most_telling, rest};
 use super::screen::frame;
 use super::words;
 
@@ -124,8 +124,8 @@ fn what_a_task_is_at() {
 
 #[test]
 fn only_changes_are_told() {
-    let mut lines = Told::default();
-    let mut told = |tasks: &[Followed]| lines.news(tasks, NOW).len();
+    let mut lines = PrintedRows::default();
+    let mut told = |tasks: &[Followed]| lines.changed_lines(tasks, NOW).len();
     assert_eq!(told(&[one(1, TaskState::Queued), one(2, TaskState::Queued)]), 2);
     assert_eq!(told(&[one(1, TaskState::Queued), one(2, TaskState::Queued)]), 0);
     assert_eq!(told(&[one(1, TaskState::Running), one(2, TaskState::Queued)]), 1);

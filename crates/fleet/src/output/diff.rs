@@ -8,7 +8,7 @@ use fleet_core::text::escaped_lines;
 use super::style::{BOLD, colored, paint};
 
 /// A longer line is shown in parts.
-const LONGEST: usize = 64 * 1024;
+const MAX_LINE_BYTES: usize = 64 * 1024;
 
 /// Takes what git says without colours, and passes it on for people to read.
 ///
@@ -64,13 +64,13 @@ impl<W: Write> Painter<W> {
 impl<W: Write> Write for Painter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let end = bytes.iter().position(|byte| *byte == b'\n');
-        let taken = end.unwrap_or(bytes.len()).min(LONGEST - self.line.len());
+        let taken = end.unwrap_or(bytes.len()).min(MAX_LINE_BYTES - self.line.len());
         self.line.extend_from_slice(&bytes[..taken]);
         if end == Some(taken) {
             self.show("\n")?;
             return Ok(taken + 1);
         }
-        if self.line.len() >= LONGEST {
+        if self.line.len() >= MAX_LINE_BYTES {
             self.show("")?;
         }
         Ok(taken)
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_line_without_end_is_shown_in_parts() {
-        let long = vec![b'x'; LONGEST * 2 + 5];
+        let long = vec![b'x'; MAX_LINE_BYTES * 2 + 5];
         assert_eq!(shown(&long).len(), long.len());
         assert_eq!(shown(b""), "");
     }

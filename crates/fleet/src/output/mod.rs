@@ -16,7 +16,7 @@ use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
 use serde::Serialize;
 
-use crate::cli::{Global, When};
+use crate::cli::{ColorWhen, Global};
 
 pub(crate) use amount::{bytes, cost, money, number, tokens, usage};
 pub(crate) use diff::Painter;
@@ -24,7 +24,7 @@ pub(crate) use setting::value;
 pub(crate) use style::{alarm, dim, paint_status, strong, warn};
 pub(crate) use table::{Column, TITLE, columns, cut, fields, table};
 pub(crate) use when::{ago, until};
-pub(crate) use words::{agent_and_model, arrows};
+pub(crate) use words::{agent_and_model, arrows, wrapped};
 
 /// Where and how a command shows what it has to say.
 #[derive(Debug, Clone, Copy)]
@@ -161,11 +161,11 @@ pub(crate) fn count(number: usize, noun: &str) -> String {
 }
 
 /// For this process, before anything is written.
-pub(crate) fn choose_color(when: When) {
+pub(crate) fn choose_color(when: ColorWhen) {
     match when {
-        When::Auto => anstream::ColorChoice::Auto,
-        When::Always => anstream::ColorChoice::Always,
-        When::Never => anstream::ColorChoice::Never,
+        ColorWhen::Auto => anstream::ColorChoice::Auto,
+        ColorWhen::Always => anstream::ColorChoice::Always,
+        ColorWhen::Never => anstream::ColorChoice::Never,
     }
     .write_global();
 }

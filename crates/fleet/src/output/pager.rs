@@ -13,11 +13,20 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::terminal;
 
 /// What `auto` means where `$PAGER` is not set: ends at once if all fits, keeps colours, leaves the text on the screen.
-const USUAL: &str = "less -FRX";
+const DEFAULT_PAGER: &str = "less -FRX";
+
+/// What a pager is told, as git does it, unless the user has set the variable: `less` keeps colours, and knows that the
+/// text is UTF-8.
+const VARIABLES: [(&str, &str); 3] = [("LESS", "FRX"), ("LESSCHARSET", "utf-8"), ("LV", "-c")];
+
+struct Program {
+    line: String,
+    variables: Vec<(&'static str, &'static str)>,
+}
 
 enum Pager {
     Off,
-    Holding { program: String, held: Vec<u8> },
+    Holding { program: Program, held: Vec<u8> },
     On(Child),
 }
 
@@ -30,16 +39,18 @@ fn pager() -> MutexGuard<'static, Pager> {
 /// Which program it is, by the setting and `$PAGER`.
 fn chosen(setting: &str, variable: Option<&str>) -> String {
     let variable = variable.filter(|text| !text.trim().is_empty());
-    if setting == "auto" { variable.unwrap_or(USUAL).to_owned() } else { setting.to_owned() }
+    if setting == "auto" { variable.unwrap_or(DEFAULT_PAGER).to_owned() } else { setting.to_owned() }
 }
 
 /// From now on, output that is longer than the terminal goes through the pager. Pipes, and terminals on which a pager would
 /// complain, get everything at once.
 pub(crate) fn begin(setting: &str, environment: &Environment) {
     let variable = |name| environment.get_os(name).and_then(|text| text.to_str());
-    let program = chosen(setting, variable("PAGER"));
+    let line = chosen(setting, variable("PAGER"));
     let can_move = variable("TERM").is_some_and(|term| term != "dumb");
-    if terminal().is_some() && can_move && program != "cat" {
+    if terminal().is_some() && can_move && line != "cat" {
+        let is_unset = |(name, _): &(&str, &str)| environment.get_os(name).is_none();
+        let program = Program { line, variables: VARIABLES.into_iter().filter(is_unset).collect() };
         *pager() = Pager::Holding { program, held: Vec::new() };
     }
 }
@@ -60,7 +71,7 @@ pub(super) fn write(bytes: &[u8]) -> Option<io::Result<usize>> {
             if !is_long(held) {
                 return Some(Ok(bytes.len()));
             }
-            let started = fleet_engine::start_pager(program);
+            let started = fleet_engine::start_pager(&program.line, &program.variables);
             if started.is_ok() {
                 ignore_interrupts();
             }

@@ -2,7 +2,7 @@
 
 use fleet_api::views::SettingValue;
 
-/// Lists as they stand in a file, so that their items can be told apart; nothing for what is unset.
+/// Lists as they are in a file, so that their items can be told apart; nothing for what is unset.
 pub(crate) fn value(value: &SettingValue) -> String {
     match value {
         SettingValue::Unset => String::new(),

@@ -31,7 +31,7 @@ pub(crate) fn paint_status(status: &str) -> String {
         "running" | "preparing" | "finishing" => colored(AnsiColor::Blue),
         "done" | "succeeded" => colored(AnsiColor::Green),
         "failed" | "timed_out" | "lost" => RED,
-        "waiting" => colored(AnsiColor::Magenta),
+        "waiting" | "asked" | "asked a question" => colored(AnsiColor::Magenta),
         "ready" => colored(AnsiColor::Cyan),
         "blocked" | "scheduled" | "held" | "cancelling" => colored(AnsiColor::Yellow),
         _ => Style::new().dimmed(),

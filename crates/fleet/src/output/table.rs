@@ -10,7 +10,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 pub(crate) struct Column {
     header: &'static str,
     cells: Vec<String>,
-    way: Way,
+    way: ColumnShrink,
     is_spare: bool,
     is_extra: bool,
     paint: fn(&str) -> String,
@@ -18,7 +18,7 @@ pub(crate) struct Column {
 
 /// What becomes of a column when the terminal is too narrow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum ColumnShrink {
     Whole,
     /// It is cut at its end, and keeps so much if it can.
     Text(usize),
@@ -28,7 +28,7 @@ enum Way {
 
 /// How much room is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Need {
+enum MissingRoom {
     /// Spare columns can still be left out.
     Little,
     /// Long names are cut, too.
@@ -43,7 +43,14 @@ impl Column {
     /// A column of plain text; control characters are shown as escapes.
     pub(crate) fn new(header: &'static str, cells: impl IntoIterator<Item = String>) -> Self {
         let cells = cells.into_iter().map(|cell| escaped(&cell).into_owned()).collect();
-        Self { header, cells, way: Way::Whole, is_spare: false, is_extra: false, paint: ToOwned::to_owned }
+        Self {
+            header,
+            cells,
+            way: ColumnShrink::Whole,
+            is_spare: false,
+            is_extra: false,
+            paint: ToOwned::to_owned,
+        }
     }
 
     /// A column that is cut when the terminal is too narrow.
@@ -53,18 +60,18 @@ impl Column {
 
     /// The same, but it keeps so much as long as there is something spare to leave out.
     pub(crate) fn keeping(mut self, width: usize) -> Self {
-        self.way = Way::Text(width);
+        self.way = ColumnShrink::Text(width);
         self
     }
 
     /// A column of names by which people call something, such as branches: cut in the middle, and they stay apart.
     pub(crate) fn naming(mut self) -> Self {
-        self.way = Way::Name;
+        self.way = ColumnShrink::Name;
         self
     }
 
     /// A column that is left out when the terminal is too narrow, the last one first.
-    pub(crate) fn spare(mut self) -> Self {
+    pub(crate) fn optional(mut self) -> Self {
         self.is_spare = true;
         self
     }
@@ -85,13 +92,13 @@ impl Column {
         self.cells.iter().all(String::is_empty)
     }
 
-    fn least(&self, need: Need) -> usize {
+    fn least(&self, need: MissingRoom) -> usize {
         let least = match (self.way, need) {
-            (Way::Whole, _) => self.width(),
-            (Way::Text(least), Need::Little | Need::More) => least,
-            (Way::Text(_), _) | (Way::Name, Need::Utmost) => LEAST,
-            (Way::Name, Need::Little) => self.apart_from(NAME),
-            (Way::Name, _) => self.apart_from(LEAST_NAME),
+            (ColumnShrink::Whole, _) => self.width(),
+            (ColumnShrink::Text(least), MissingRoom::Little | MissingRoom::More) => least,
+            (ColumnShrink::Text(_), _) | (ColumnShrink::Name, MissingRoom::Utmost) => LEAST,
+            (ColumnShrink::Name, MissingRoom::Little) => self.apart_from(NAME),
+            (ColumnShrink::Name, _) => self.apart_from(LEAST_NAME),
         };
         least.min(self.width())
     }
@@ -110,7 +117,7 @@ impl Column {
 
     fn shown(&self, row: usize, width: usize) -> String {
         let cell = &self.cells[row];
-        if self.way == Way::Name { cut_middle(cell, width) } else { cut(cell, width) }
+        if self.way == ColumnShrink::Name { cut_middle(cell, width) } else { cut(cell, width) }
     }
 
     fn width(&self) -> usize {
@@ -177,12 +184,12 @@ fn fit(columns: &mut Vec<Column>, terminal: usize) -> Vec<usize> {
     }
     loop {
         let mut widths: Vec<usize> = columns.iter().map(Column::width).collect();
-        if shrink(columns, &mut widths, terminal, Need::Little) {
+        if shrink(columns, &mut widths, terminal, MissingRoom::Little) {
             return widths;
         }
         let Some(at) = columns.iter().rposition(|column| column.is_spare) else {
             // The first that is enough.
-            [Need::More, Need::Much, Need::Utmost]
+            [MissingRoom::More, MissingRoom::Much, MissingRoom::Utmost]
                 .into_iter()
                 .any(|need| shrink(columns, &mut widths, terminal, need));
             return widths;
@@ -196,7 +203,7 @@ fn total(widths: &[usize]) -> usize {
 }
 
 /// Takes what is missing from the columns that give way, the widest first. True when they fit.
-fn shrink(columns: &[Column], widths: &mut [usize], terminal: usize, need: Need) -> bool {
+fn shrink(columns: &[Column], widths: &mut [usize], terminal: usize, need: MissingRoom) -> bool {
     if total(widths) <= terminal {
         return true;
     }
@@ -310,7 +317,7 @@ mod tests {
                 )
                 .naming(),
                 Column::new("TITLE", texts(&["Fix the flaky login test of the suite"; 4])).keeping(TITLE),
-                Column::new("AGENT", texts(&["claude/opus"; 4])).giving_way().spare(),
+                Column::new("AGENT", texts(&["claude/opus"; 4])).giving_way().optional(),
             ]
         };
         insta::assert_snapshot!(plain(&lay_out(columns(), Some(60))), @"
@@ -332,7 +339,7 @@ mod tests {
         let columns = vec![
             Column::new("BRANCH", one("fleet/t0snb3crx48nnf0")).naming(),
             Column::new("TITLE", one("Fix the flaky login test of the suite")).keeping(TITLE),
-            Column::new("AGENT", one("demo")).giving_way().spare(),
+            Column::new("AGENT", one("demo")).giving_way().optional(),
         ];
         let shown = plain(&lay_out(columns, Some(50)));
         assert!(
@@ -356,8 +363,8 @@ mod tests {
     fn spare_columns_go_before_the_others_become_unreadable() {
         let with_spare = || {
             let mut columns = columns();
-            columns.push(Column::new("MEMORY", ["1".to_owned(), "2".to_owned()]).spare());
-            columns.push(Column::new("LAST", ["3".to_owned(), "4".to_owned()]).spare());
+            columns.push(Column::new("MEMORY", ["1".to_owned(), "2".to_owned()]).optional());
+            columns.push(Column::new("LAST", ["3".to_owned(), "4".to_owned()]).optional());
             columns
         };
         let headers = |width| plain(lay_out(with_spare(), Some(width)).lines().next().unwrap());

@@ -64,8 +64,11 @@ fn ids_that_name_nothing_or_too_much() {
         (&["task", "show", "t"], 2, "id-ambiguous", "{a}, {b}"),
         (&["task", "show", &mistyped], 2, "id-invalid", "mistyped"),
         (&["task", "show", "p0skybd1301httv"], 2, "id-invalid", "is the id of a project, not of a task"),
-        (&["task", "show", "t\u{1b}[2J"], 2, "id-invalid", "\\u{1b}"),
-        (&["task", "show", ""], 2, "id-invalid", "empty"),
+        (&["task", "show", "t\u{1b}[2J"], 3, "task-not-found", "\\u{1b}"),
+        (&["task", "show", "parser"], 3, "task-not-found", "no task, run or branch is called \"parser\""),
+        (&["task", "add", "x", "--after", "nosuch"], 3, "task-not-found", "branch is called \"nosuch\""),
+        (&["task", "list", "--batch", "nosuch"], 3, "task-not-found", "there is no batch \"nosuch\""),
+        (&["task", "show", ""], 3, "task-not-found", "is called \"\""),
         (&["task", "show"], 2, "usage", "<ID>"),
         (&["explain", "nope"], 3, "code-not-found", "nope"),
         (&["task", "delete", "{b}"], 2, "usage", "no terminal to confirm"),
@@ -82,7 +85,12 @@ fn dependencies_that_cannot_be() {
         (&["task", "add", "x", "--after", "t0zzzz"], 3, "task-not-found", "t0zzzz"),
         (&["task", "hold", "{a}", "-m", "a\nb"], 2, "invalid-value", "remark: \"a\\nb\""),
         (&["task", "release", "{a}"], 4, "illegal-transition", "task {a} is not held"),
-        (&["task", "cancel", "{a}", "{b}", "zz!"], 2, "id-invalid", "zz!"),
+        (
+            &["task", "cancel", "{a}", "{b}", "zz!"],
+            3,
+            "task-not-found",
+            "no task, run, branch or batch is called \"zz!\"",
+        ),
     ]);
 }
 
@@ -195,8 +203,8 @@ fn refusals_name_what_was_typed() {
         (&["verbs", "nosuch"], 3, "nothing-matched", "no verb begins with \"nosuch\""),
         (&["note", "hi"], 4, "not-in-a-run", "`fleet note` works only inside a run"),
         (&["progress", "half"], 4, "not-in-a-run", "`fleet progress` works only inside a run"),
-        (&["show", "nope"], 3, "run-not-found", "no run, task or branch is called \"nope\""),
-        (&["undo", "nope"], 3, "run-not-found", "no run, task or branch is called \"nope\""),
+        (&["show", "nope"], 3, "run-not-found", "no task, run or branch is called \"nope\""),
+        (&["undo", "nope"], 3, "run-not-found", "no task, run or branch is called \"nope\""),
         (&["show", "t0"], 2, "id-ambiguous", "t0 could be any of t0"),
         (&["workflow", "run", "nope"], 3, "workflow-not-found", "there is no workflow called `nope`"),
     ]);

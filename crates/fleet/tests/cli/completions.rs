@@ -110,7 +110,7 @@ fn fish_completes_commands_and_names() {
     };
     assert_eq!(completed("fleet task re"), ["ready", "release", "retry"]);
     assert_eq!(completed("fleet kill log"), ["login-A"]);
-    assert_eq!(completed("fleet kill login-A --fo"), Vec::<String>::new());
+    assert_eq!(completed("fleet kill login-A --zz"), Vec::<String>::new());
 }
 
 /// Types into a terminal: what the prompt waits for comes back before more is typed.

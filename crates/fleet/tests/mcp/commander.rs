@@ -41,6 +41,8 @@ fn a_backlog_is_planned_searched_and_ordered() {
     );
     let third = task(&stage, &mut client, json!({"title": "Write the manual", "hold": true}));
     let repo = json!(stage.path());
+    let seen = client.call("get_worker_status", json!({"worker_id": second}));
+    assert_eq!(seen["starts_from"], json!([format!("fleet/{first}")]), "{seen}");
 
     let all = client.call("search_backlog", json!({"repo_path": repo}));
     assert_eq!((ids(&all["tasks"]), &all["count"]), (vec![&*second, &*first, &*third], &json!(3)));
@@ -219,7 +221,7 @@ fn what_cannot_be_planned_is_refused() {
             "create_task",
             json!({"repo_path": repo, "title": "x", "depends_on": ["t0nobody"]}),
             "task-not-found",
-            "depends_on: there is no task \"t0nobody\"",
+            "depends_on: no task, run or branch is called \"t0nobody\"",
         ),
         (
             "create_task",
@@ -239,7 +241,7 @@ fn what_cannot_be_planned_is_refused() {
             "assign_task",
             json!({"task_id": "t0nobody", "priority": 1}),
             "task-not-found",
-            "task_id: there is no task",
+            "task_id: no task, run or branch is called",
         ),
         ("assign_task", json!({"task_id": id, "executor": "two words"}), "invalid-value", "executor: "),
         ("assign_task", json!({"task_id": id, "start": "now"}), "invalid-value", "`start` cannot be \"now\""),

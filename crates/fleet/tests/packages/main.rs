@@ -74,6 +74,21 @@ fn uvx_starts_the_server_from_the_wheel() {
     }
 }
 
+/// As `docs/install.md` says. Without a release build: what the tests have built is used again.
+#[test]
+fn cargo_installs_from_the_repository() {
+    let stage = Stage::new();
+    let options = ["install", "--path", env!("CARGO_MANIFEST_DIR"), "--debug", "--frozen", "--root"];
+    // What the tests were started with tells build scripts of other crates that they have to run again.
+    let kept =
+        ["PATH", "HOME", "CARGO_HOME", "CARGO_TARGET_DIR", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "RUSTFLAGS"];
+    let kept = kept.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
+    succeed(program(env!("CARGO")).args(options).arg(stage.clean()).env_clear().envs(kept));
+    let installed = stage.clean().join("bin/fleet");
+    assert_eq!(stage.fleet(&installed).ok(&["--version"]), format!("fleet {VERSION}\n"));
+    stage.check_demo(&installed);
+}
+
 #[test]
 fn npm_installs_its_packages() {
     let stage = Stage::new();

@@ -64,7 +64,13 @@ impl Stage {
                 "{name}"
             );
         }
-        let demo = self.fleet(&folder.join("fleet")).json(&["demo"]);
+        self.check_demo(&folder.join("fleet"));
+    }
+
+    /// It does its main job.
+    #[track_caller]
+    pub(crate) fn check_demo(&self, program: &Path) {
+        let demo = self.fleet(program).json(&["demo"]);
         let tasks = demo["tasks"].as_array().unwrap();
         let is_done = |task: &Value| task["state"] == "done";
         assert!(tasks.len() > 2 && tasks.iter().all(is_done), "{demo:#}");

@@ -16,15 +16,15 @@ use fleet_core::outcome::AgentExit;
 use fleet_core::run::{Meter, Reason};
 use serde_json::Value;
 
-use super::calls::Calls;
+use super::calls::ToolCalls;
 use super::error::failure;
-use super::offers::{SessionWishes, Setting};
-use super::permission::{self, Rules};
+use super::offers::{OfferedSetting, SessionWishes};
+use super::permission::{self, PermissionRules};
 use super::remark::{self, Remark};
 use super::speech::{Speech, SpeechKind};
-use super::spending::Spending;
+use super::spending::ConversationCost;
 use super::wire::{FIRST_PROMPT, INITIALIZE, Incoming, OPEN, Outbox, tool_server};
-use crate::adapter::{Brief, Conversation, Decoder, Failure};
+use crate::adapter::{AgentFailure, Brief, Conversation, Decoder};
 use crate::common::refusal;
 use crate::common::words::{self, one_line};
 
@@ -38,7 +38,7 @@ const MODE_REMARK: &str = "[MODE_UPDATE] ";
 const NOISE: &[&str] = &["craft/drainMidTurnQueue", "qwen/notify/session/mode-update"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Turn {
+enum TurnState {
     /// The session is being opened and set up.
     NotYet,
     On,
@@ -55,12 +55,12 @@ pub(crate) struct AcpDecoder {
     resumed: Option<String>,
     orders: Option<String>,
     wishes: SessionWishes,
-    rules: Rules,
+    rules: PermissionRules,
     outbox: Outbox,
     session: Option<String>,
     /// The agent repeats what was said before, as it does when it loads a session.
     is_repeating: bool,
-    turn: Turn,
+    turn: TurnState,
     /// Prompts that wait for their turn, the task first.
     waiting: VecDeque<String>,
     next_prompt: u64,
@@ -69,15 +69,15 @@ pub(crate) struct AcpDecoder {
     answered: u64,
     had: u64,
     /// The settings that were asked for and not confirmed.
-    settings: Vec<(u64, Setting)>,
+    settings: Vec<(u64, OfferedSetting)>,
     speech: Speech,
-    calls: Calls,
-    spending: Spending,
-    trouble: Option<Failure>,
+    calls: ToolCalls,
+    spending: ConversationCost,
+    trouble: Option<AgentFailure>,
     /// Whether it reports failures among the words of the model.
     makes_remarks: bool,
     /// Its last remark, if nothing came after.
-    remark: Option<Failure>,
+    remark: Option<AgentFailure>,
     tries: u32,
     complaint: Option<String>,
 }
@@ -95,19 +95,19 @@ impl AcpDecoder {
                 model: brief.model.map(ToOwned::to_owned),
                 effort: brief.effort.map(ToOwned::to_owned),
             },
-            rules: Rules::new(brief),
+            rules: PermissionRules::new(brief),
             outbox: Outbox::default(),
             session: None,
             is_repeating: false,
-            turn: Turn::NotYet,
+            turn: TurnState::NotYet,
             waiting: VecDeque::from([brief.prompt.to_owned()]),
             next_prompt: FIRST_PROMPT,
             answered: FIRST_PROMPT - 2,
             had: FIRST_PROMPT,
             settings: Vec::new(),
             speech: Speech::default(),
-            calls: Calls::default(),
-            spending: Spending::new(brief.conversation.meter()),
+            calls: ToolCalls::default(),
+            spending: ConversationCost::new(brief.conversation.meter()),
             trouble: None,
             makes_remarks: false,
             remark: None,
@@ -127,7 +127,7 @@ impl AcpDecoder {
     }
 
     /// It failed in a way after which nothing more comes: its keeper may close its input.
-    fn fail(&mut self, failure: Failure, turn: Turn) -> Vec<AgentEvent> {
+    fn fail(&mut self, failure: AgentFailure, turn: TurnState) -> Vec<AgentEvent> {
         let mut events = failure.events();
         events.push(AgentEvent::Ended { text: None });
         self.trouble = Some(failure);
@@ -141,7 +141,7 @@ impl AcpDecoder {
             (OPEN, Ok(result)) => self.opened(result),
             (INITIALIZE | OPEN, Err(error)) => {
                 self.is_repeating = false;
-                Some(self.fail(failure(&error), Turn::Never))
+                Some(self.fail(failure(&error), TurnState::Never))
             }
             // Turns are answered once each, in their order. Who reads the log later never asked, so that only this counts.
             (id, _) if id % 2 == 1 && Some(id) != self.answered.checked_add(2) => None,
@@ -166,7 +166,7 @@ impl AcpDecoder {
         let blocks = self.orders.take().into_iter().chain([prompt]).map(ContentBlock::from).collect();
         self.outbox.request(self.next_prompt, METHODS.session_prompt, &PromptRequest::new(session, blocks));
         self.next_prompt += 2;
-        self.turn = Turn::On;
+        self.turn = TurnState::On;
         self.trouble = None;
         self.remark = None;
         true
@@ -184,14 +184,14 @@ impl AcpDecoder {
             _ => Some("the turn ended for an unknown reason"),
         };
         if let Some(why) = why {
-            events.extend(self.turn_failed(Failure::new(Reason::AgentError, why)));
+            events.extend(self.turn_failed(AgentFailure::new(Reason::AgentError, why)));
             return events;
         }
         if let Some(failure) = self.remark.take() {
             events.extend(self.turn_failed(failure));
             return events;
         }
-        self.turn = Turn::Over;
+        self.turn = TurnState::Over;
         self.trouble = None;
         if !self.next_turn() {
             events.push(AgentEvent::Ended { text: self.speech.last().map(ToOwned::to_owned) });
@@ -199,9 +199,9 @@ impl AcpDecoder {
         events
     }
 
-    fn turn_failed(&mut self, failure: Failure) -> Vec<AgentEvent> {
+    fn turn_failed(&mut self, failure: AgentFailure) -> Vec<AgentEvent> {
         let mut events: Vec<AgentEvent> = self.speech.flush().into_iter().collect();
-        events.extend(self.fail(failure, Turn::Over));
+        events.extend(self.fail(failure, TurnState::Over));
         // Another prompt waits, and perhaps it helps.
         if self.next_turn() {
             events.pop();
@@ -326,7 +326,7 @@ impl Decoder for AcpDecoder {
 
     fn end(&mut self, exit: &AgentExit) -> Vec<AgentEvent> {
         let events = self.speech.flush().into_iter().collect();
-        let is_done = self.turn == Turn::Over && self.waiting.is_empty();
+        let is_done = self.turn == TurnState::Over && self.waiting.is_empty();
         if self.trouble.is_some() || is_done || matches!(exit, AgentExit::NotStarted(_)) {
             return events;
         }
@@ -336,7 +336,7 @@ impl Decoder for AcpDecoder {
         let reason = refusal::reason(None, said, &[]).unwrap_or(Reason::AgentError);
         let why = complaint
             .map_or_else(|| format!("{exit} in the middle of its turn"), |why| format!("{exit}: {why}"));
-        self.trouble = Some(Failure::new(reason, why));
+        self.trouble = Some(AgentFailure::new(reason, why));
         events
     }
 
@@ -345,11 +345,11 @@ impl Decoder for AcpDecoder {
     }
 
     fn prompt(&mut self, text: &str) -> bool {
-        if self.turn == Turn::Never || self.waiting.len() >= MAX_WAITING {
+        if self.turn == TurnState::Never || self.waiting.len() >= MAX_WAITING {
             return false;
         }
         self.waiting.push_back(text.to_owned());
-        if self.turn == Turn::Over {
+        if self.turn == TurnState::Over {
             self.next_turn();
         }
         true
@@ -360,7 +360,7 @@ impl Decoder for AcpDecoder {
     }
 
     fn interrupt(&mut self) -> bool {
-        let Some(session) = self.session.clone().filter(|_| self.turn == Turn::On) else { return false };
+        let Some(session) = self.session.clone().filter(|_| self.turn == TurnState::On) else { return false };
         self.waiting.clear();
         self.outbox.notify(METHODS.session_cancel, &CancelNotification::new(session));
         true
@@ -374,7 +374,7 @@ impl Decoder for AcpDecoder {
         self.spending.meter()
     }
 
-    fn failure(&self) -> Option<Failure> {
+    fn failure(&self) -> Option<AgentFailure> {
         self.trouble.clone()
     }
 }

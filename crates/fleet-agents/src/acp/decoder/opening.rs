@@ -9,11 +9,11 @@ use fleet_core::event::AgentEvent;
 use fleet_core::run::Reason;
 use serde_json::Value;
 
-use super::{AcpDecoder, Turn};
+use super::{AcpDecoder, TurnState};
 use crate::acp::error::failure;
-use crate::acp::offers::{Offers, Setting};
+use crate::acp::offers::{OfferedSetting, Offers};
 use crate::acp::wire::{FIRST_SETTING, OPEN};
-use crate::adapter::{Failure, Trust};
+use crate::adapter::{AgentFailure, Trust};
 use crate::common::json::text;
 use crate::common::words;
 
@@ -22,7 +22,7 @@ impl AcpDecoder {
     pub(super) fn initialized(&mut self, agent: &InitializeResponse) -> Vec<AgentEvent> {
         if agent.protocol_version != ProtocolVersion::V1 {
             let text = format!("it speaks version {} of the protocol, not 1", agent.protocol_version);
-            return self.fail(Failure::new(Reason::AgentError, text), Turn::Never);
+            return self.fail(AgentFailure::new(Reason::AgentError, text), TurnState::Never);
         }
         let (cwd, servers) = (self.workspace.clone(), self.servers.clone());
         let able = &agent.agent_capabilities;
@@ -74,16 +74,16 @@ impl AcpDecoder {
             let failure = failure(error);
             // A task runs without the wanted effort, but not with another model, and not without its restrictions.
             let kept = match setting {
-                Setting::Model => Some(Reason::BadModel),
-                Setting::Mode if self.wishes.trust == Trust::ReadOnly => Some(Reason::AgentError),
-                Setting::Mode | Setting::Effort => None,
+                OfferedSetting::Model => Some(Reason::BadModel),
+                OfferedSetting::Mode if self.wishes.trust == Trust::ReadOnly => Some(Reason::AgentError),
+                OfferedSetting::Mode | OfferedSetting::Effort => None,
             };
             if let Some(reason) = kept {
                 self.settings.clear();
-                return self.fail(Failure { reason, ..failure }, Turn::Never);
+                return self.fail(AgentFailure { reason, ..failure }, TurnState::Never);
             }
         }
-        if self.settings.is_empty() && self.turn == Turn::NotYet {
+        if self.settings.is_empty() && self.turn == TurnState::NotYet {
             self.next_turn();
         }
         Vec::new()

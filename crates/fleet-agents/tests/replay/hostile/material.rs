@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
-use fleet_agents::{Adapter, Custom, CustomSpec, Patterns, Registry, Stream};
+use fleet_agents::{Adapter, Custom, CustomSpec, OutputPatterns, Registry, Stream};
 use fleet_core::run::Reason;
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use crate::harness::{Line, agent, err, names, out};
 /// All agents that are known, and some that a user describes.
 pub(super) static AGENTS: LazyLock<Registry> = LazyLock::new(|| {
     let known = Registry::default();
-    let patterns = Patterns {
+    let patterns = OutputPatterns {
         session: Some("session(?:_id)?\\W+(\\S+)".to_owned()),
         usage: Some("(?<input>[0-9.,k]+)\\D+(?<output>[0-9.,k]+)".to_owned()),
         errors: vec![(Reason::RateLimited, "429".to_owned()), (Reason::Auth, "(?i)key".to_owned())],

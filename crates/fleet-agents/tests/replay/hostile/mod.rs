@@ -5,7 +5,7 @@
 mod material;
 mod random;
 
-use fleet_agents::{Adapter, AgentEvent, Decoder, Failure, Stream};
+use fleet_agents::{Adapter, AgentEvent, AgentFailure, Decoder, Stream};
 use fleet_core::outcome::AgentExit;
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ struct Heard {
     events: Vec<AgentEvent>,
     said: Vec<u8>,
     last: Option<String>,
-    failure: Option<Failure>,
+    failure: Option<AgentFailure>,
 }
 
 impl Heard {

@@ -35,36 +35,39 @@ fn effects(supervision: &mut Supervision, inputs: Vec<(u64, Input)>) -> Vec<Effe
         effects.extend(supervision.on(input, s(at)));
         effects.extend(supervision.on(Input::Wake, s(at)));
     }
-    effects.retain(|effect| !matches!(effect, Effect::Start(Work::Publish | Work::ReadRecord)));
+    effects.retain(|effect| {
+        !matches!(effect, Effect::Start(BackgroundWork::Publish | BackgroundWork::ReadRecord))
+    });
     effects
 }
 
-fn bounded(tokens: Option<u64>, micro_usd: Option<u64>) -> Settings {
+fn bounded(tokens: Option<u64>, micro_usd: Option<u64>) -> SupervisionSettings {
     let bounds = watchdog::WatchdogLimits { tokens, micro_usd, ..watchdog::WatchdogLimits::default() };
-    Settings { bounds, warn_percent: 80, ..Settings::default() }
+    SupervisionSettings { bounds, warn_percent: 80, ..SupervisionSettings::default() }
 }
 
 #[test]
 fn an_agent_that_exits_by_itself_is_followed_to_its_last_byte() {
-    let mut supervision = Supervision::new(Settings::default(), s(0));
+    let mut supervision = Supervision::new(SupervisionSettings::default(), s(0));
     let exit = AgentExit::Code(3);
     let inputs = vec![
         (1, Input::Exited(exit.clone())),
-        (2, Input::Ended(Work::EndRemaining)),
+        (2, Input::Ended(BackgroundWork::EndRemaining)),
         (3, Input::PipeClosed),
         (4, said(AgentStatus::default())),
         (5, Input::PipeClosed),
         (6, Input::PipeClosed),
     ];
     let end = Effect::End(SupervisionEnd { exit, stopped: None });
-    assert_eq!(effects(&mut supervision, inputs), [Effect::Start(Work::EndRemaining), end]);
+    assert_eq!(effects(&mut supervision, inputs), [Effect::Start(BackgroundWork::EndRemaining), end]);
 }
 
 #[test]
 fn a_pipe_that_somebody_holds_open_is_left_after_a_while() {
-    let mut supervision = Supervision::new(Settings::default(), s(0));
-    let inputs = vec![(1, Input::Exited(AgentExit::Code(0))), (2, Input::Ended(Work::EndRemaining))];
-    assert_eq!(effects(&mut supervision, inputs), [Effect::Start(Work::EndRemaining)]);
+    let mut supervision = Supervision::new(SupervisionSettings::default(), s(0));
+    let inputs =
+        vec![(1, Input::Exited(AgentExit::Code(0))), (2, Input::Ended(BackgroundWork::EndRemaining))];
+    assert_eq!(effects(&mut supervision, inputs), [Effect::Start(BackgroundWork::EndRemaining)]);
     assert_eq!(supervision.wake_at(), s(2) + DRAIN_TIMEOUT);
     assert!(matches!(supervision.on(Input::Wake, s(7))[..], [Effect::End(_)]));
 }
@@ -75,7 +78,7 @@ fn money_over_its_bound_names_the_price_that_was_guessed() {
     let guess = PriceGuess { text: "a guess".to_owned(), remedy: "set it".to_owned() };
     let status = AgentStatus { price_guess: Some(guess), ..tokens(2_000_001) };
     let effects = effects(&mut supervision, vec![(1, said(status.clone())), (2, said(status))]);
-    assert_eq!(effects, [Effect::Warn("a guess; set it".to_owned()), Effect::Start(Work::Stop)]);
+    assert_eq!(effects, [Effect::Warn("a guess; set it".to_owned()), Effect::Start(BackgroundWork::Stop)]);
     let stopped = "stopped: over its limit of 2.00 USD; a guess".to_owned();
     assert_eq!(supervision.stopped, Some(StopCause::Money(stopped)));
 }
@@ -103,20 +106,20 @@ fn an_agent_that_told_nothing_of_what_it_used_had_no_limit() {
 
 #[test]
 fn what_an_agent_says_is_stored_soon_then_once_a_second_and_at_once_when_much_waits() {
-    let mut supervision = Supervision::new(Settings::default(), s(0));
+    let mut supervision = Supervision::new(SupervisionSettings::default(), s(0));
     let mut stores = |at, input| {
         let at = Duration::from_millis(at);
         let effects = [supervision.on(input, at), supervision.on(Input::Wake, at)].concat();
-        effects.contains(&Effect::Start(Work::Store))
+        effects.contains(&Effect::Start(BackgroundWork::Store))
     };
     let waiting = |backlog| said(AgentStatus { backlog, ..AgentStatus::default() });
     assert!(!stores(0, waiting(Backlog::Waiting)), "more may follow");
     assert!(stores(200, Input::Wake));
-    assert!(!stores(210, Input::Ended(Work::Store)));
+    assert!(!stores(210, Input::Ended(BackgroundWork::Store)));
     assert!(!stores(220, waiting(Backlog::Waiting)));
     assert!(!stores(1_199, Input::Wake), "a second has not passed");
     assert!(stores(1_200, Input::Wake));
-    assert!(!stores(1_210, Input::Ended(Work::Store)));
+    assert!(!stores(1_210, Input::Ended(BackgroundWork::Store)));
     assert!(stores(1_220, waiting(Backlog::Full)), "the agent would wait");
 }
 

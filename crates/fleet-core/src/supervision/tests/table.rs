@@ -24,7 +24,7 @@ enum Cause {
 }
 
 /// The first look at which a row fits decides. An agent that was done and did not exit may still be stopped by somebody.
-pub(super) fn predicted(settings: &Settings, history: &History) -> SupervisionEnd {
+pub(super) fn predicted(settings: &SupervisionSettings, history: &History) -> SupervisionEnd {
     let mut is_finished = false;
     let mut stopped = None;
     for (index, (_, told)) in history.iter().enumerate() {
@@ -47,7 +47,7 @@ pub(super) fn predicted(settings: &Settings, history: &History) -> SupervisionEn
 }
 
 /// The rows, in their order.
-fn cause(settings: &Settings, history: &[(Duration, Told)], is_finished: bool) -> Option<Cause> {
+fn cause(settings: &SupervisionSettings, history: &[(Duration, Told)], is_finished: bool) -> Option<Cause> {
     let now = history.last()?.0;
     let done_since = done_since(history);
     let limits = settings.bounds;
@@ -124,7 +124,7 @@ fn used_tokens(history: &[(Duration, Told)]) -> u64 {
     statuses(history).next_back().map_or(0, |(_, status)| status.used.tokens)
 }
 
-fn token_bound(settings: &Settings, history: &[(Duration, Told)]) -> Option<u64> {
+fn token_bound(settings: &SupervisionSettings, history: &[(Duration, Told)]) -> Option<u64> {
     let reserved = history.iter().rev().find_map(|(_, told)| match told {
         Told::Input(Input::Reserved(Some(bounds))) => Some(bounds.stricter(settings.limits).tokens),
         _ => None,
@@ -134,7 +134,7 @@ fn token_bound(settings: &Settings, history: &[(Duration, Told)]) -> Option<u64>
 
 /// The bound that was passed. It is final if nothing is reserved, or if more was asked for after it was passed, and the
 /// answer did not change it.
-fn over_tokens(settings: &Settings, history: &[(Duration, Told)]) -> Option<OverTokens> {
+fn over_tokens(settings: &SupervisionSettings, history: &[(Duration, Told)]) -> Option<OverTokens> {
     let bound = token_bound(settings, history).filter(|bound| used_tokens(history) > *bound)?;
     let asked = history.iter().enumerate().filter(|(_, (_, told))| matches!(told, Told::Asked));
     let answers = history.iter().filter(|(_, told)| matches!(told, Told::Input(Input::Reserved(_)))).count();

@@ -29,7 +29,7 @@ enum Saying {
 
 #[derive(Debug, Clone)]
 pub(super) struct Script {
-    pub(super) settings: Settings,
+    pub(super) settings: SupervisionSettings,
     happenings: Vec<(u64, Happening)>,
     /// How long works take, one after the other, in milliseconds.
     delays: Vec<u64>,
@@ -67,19 +67,20 @@ impl Script {
             any::<bool>(),
             proptest::bool::weighted(0.2),
         );
-        let settings = settings.prop_map(|(time, idle, tokens, has_reservation, has_record)| Settings {
-            bounds: watchdog::WatchdogLimits {
-                time: time.map(s),
-                idle: idle.map(s),
-                tokens,
-                micro_usd: None,
-                snapshot_every: Some(s(30)),
-            },
-            limits: budget::Bounds { tokens: Some(150), micro_usd: None },
-            has_reservation,
-            warn_percent: 80,
-            has_record,
-        });
+        let settings =
+            settings.prop_map(|(time, idle, tokens, has_reservation, has_record)| SupervisionSettings {
+                bounds: watchdog::WatchdogLimits {
+                    time: time.map(s),
+                    idle: idle.map(s),
+                    tokens,
+                    micro_usd: None,
+                    snapshot_every: Some(s(30)),
+                },
+                limits: budget::Bounds { tokens: Some(150), micro_usd: None },
+                has_reservation,
+                warn_percent: 80,
+                has_record,
+            });
         let happenings = proptest::collection::vec((0_u64..50_000, happening), 0..24);
         let delays = proptest::collection::vec(prop_oneof![0_u64..50, 0_u64..8_000], 1..8);
         let outage = (0_u64..50_000, 0_u64..30_000).prop_map(|(from, length)| from..from + length);
@@ -105,7 +106,7 @@ enum Piece {
 #[derive(Debug, Clone)]
 enum Next {
     Outside(Happening),
-    Ended(Work),
+    Ended(BackgroundWork),
     Piece(Piece),
     Killed,
 }
@@ -125,8 +126,8 @@ pub(super) struct World {
     tokens: u64,
     is_done: bool,
     activity: Activity,
-    under_way: BTreeSet<Work>,
-    started: Vec<Work>,
+    under_way: BTreeSet<BackgroundWork>,
+    started: Vec<BackgroundWork>,
     history: History,
     verdicts: Vec<SupervisionEnd>,
 }
@@ -174,7 +175,7 @@ impl World {
     fn end(mut self) -> (History, SupervisionEnd) {
         assert_eq!(self.verdicts.len(), 1, "one end");
         let count = |work| self.started.iter().filter(|started| **started == work).count();
-        assert_eq!((count(Work::EndRemaining), count(Work::Stop).max(1)), (1, 1));
+        assert_eq!((count(BackgroundWork::EndRemaining), count(BackgroundWork::Stop).max(1)), (1, 1));
         assert!(self.script.is_leaking || self.pipe.is_empty(), "all output is taken: {:?}", self.pipe);
         (self.history, self.verdicts.remove(0))
     }
@@ -267,21 +268,21 @@ impl World {
         }
     }
 
-    fn ended(&mut self, work: Work) {
+    fn ended(&mut self, work: BackgroundWork) {
         assert!(self.under_way.remove(&work), "{work:?} was begun");
         let input = match work {
-            Work::Probe => {
+            BackgroundWork::Probe => {
                 if self.script.is_busy[self.turn % self.script.is_busy.len()] {
                     self.activity.cpu += s(1_000);
                 }
                 Input::Probed(self.activity)
             }
-            Work::Publish => Input::Published { is_done: self.turn.is_multiple_of(2) },
-            Work::Reserve => {
+            BackgroundWork::Publish => Input::Published { is_done: self.turn.is_multiple_of(2) },
+            BackgroundWork::Reserve => {
                 let grant = self.script.grants[self.turn % self.script.grants.len()];
                 Input::Reserved(grant.map(|tokens| budget::Bounds { tokens: Some(tokens), micro_usd: None }))
             }
-            Work::ReadRecord => Input::RecordRead(self.status()),
+            BackgroundWork::ReadRecord => Input::RecordRead(self.status()),
             _ => Input::Ended(work),
         };
         self.feed(input);
@@ -308,33 +309,36 @@ impl World {
         }
     }
 
-    fn begin(&mut self, work: Work) {
+    fn begin(&mut self, work: BackgroundWork) {
         assert!(self.under_way.insert(work), "{work:?} twice at once");
         self.started.push(work);
         let mut at = self.now + self.delay();
         match work {
-            Work::Store => {
+            BackgroundWork::Store => {
                 self.waiting_events = 0;
                 let end = Duration::from_millis(self.script.outage.end);
                 let start = Duration::from_millis(self.script.outage.start);
                 at = if (start..end).contains(&self.now) { at.max(end) } else { at };
             }
-            Work::Reserve => self.history.push((self.now, Told::Asked)),
-            Work::Stop | Work::EndFinished => {
+            BackgroundWork::Reserve => self.history.push((self.now, Told::Asked)),
+            BackgroundWork::Stop | BackgroundWork::EndFinished => {
                 let killed_at = self.now + self.delay();
                 self.agenda.push((killed_at, Next::Killed));
             }
-            Work::EndRemaining => {
+            BackgroundWork::EndRemaining => {
                 assert!(self.is_reaped && !self.is_stopping(), "only after all else");
             }
-            Work::Deliver => assert!(!self.is_reaped && !self.started.contains(&Work::Stop)),
+            BackgroundWork::Deliver => {
+                assert!(!self.is_reaped && !self.started.contains(&BackgroundWork::Stop));
+            }
             _ => {}
         }
         self.agenda.push((at, Next::Ended(work)));
     }
 
     fn is_stopping(&self) -> bool {
-        self.under_way.contains(&Work::Stop) || self.under_way.contains(&Work::EndFinished)
+        self.under_way.contains(&BackgroundWork::Stop)
+            || self.under_way.contains(&BackgroundWork::EndFinished)
     }
 
     fn delay(&mut self) -> Duration {

@@ -1,10 +1,10 @@
 //! How a condition is read.
 
-use super::Value;
+use super::ConditionValue;
 
 #[derive(Debug)]
 pub(super) enum Expression {
-    Value(Value),
+    Value(ConditionValue),
     Name(String),
     Not(Box<Self>),
     And(Box<Self>, Box<Self>),
@@ -26,7 +26,7 @@ pub(super) enum Comparison {
 const MAX_DEPTH: usize = 50;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Token<'t> {
+enum ConditionToken<'t> {
     Word(&'t str),
     Text(&'t str),
     Compare(Comparison),
@@ -39,11 +39,11 @@ pub(super) fn expression(text: &str) -> Result<Expression, String> {
     if tokens.is_empty() {
         return Err("it is empty".to_owned());
     }
-    let mut parser = Parser { tokens: &tokens, at: 0 };
+    let mut parser = ConditionParser { tokens: &tokens, at: 0 };
     let whole = parser.or(0)?;
     match parser.peek() {
         None => Ok(whole),
-        Some(Token::Close) => Err("a ( is missing".to_owned()),
+        Some(ConditionToken::Close) => Err("a ( is missing".to_owned()),
         Some(token) => Err(format!("{:?} found where `and`, `or` or a comparison is expected", shown(token))),
     }
 }
@@ -51,7 +51,7 @@ pub(super) fn expression(text: &str) -> Result<Expression, String> {
 pub(super) fn names(text: &str) -> Vec<&str> {
     let is_name = |word: &&str| !is_literal(word) && !matches!(*word, "and" | "or" | "not");
     let words = tokens(text).unwrap_or_default().into_iter().filter_map(|token| match token {
-        Token::Word(word) => Some(word),
+        ConditionToken::Word(word) => Some(word),
         _ => None,
     });
     words.filter(is_name).collect()
@@ -61,41 +61,41 @@ fn is_literal(word: &str) -> bool {
     literal(word).is_some()
 }
 
-fn literal(word: &str) -> Option<Value> {
+fn literal(word: &str) -> Option<ConditionValue> {
     match word {
-        "true" => Some(Value::Bool(true)),
-        "false" => Some(Value::Bool(false)),
-        "null" => Some(Value::Null),
+        "true" => Some(ConditionValue::Bool(true)),
+        "false" => Some(ConditionValue::Bool(false)),
+        "null" => Some(ConditionValue::Null),
         _ if word.starts_with(|c: char| c.is_ascii_digit() || c == '-') => {
-            word.parse().ok().map(Value::Number)
+            word.parse().ok().map(ConditionValue::Number)
         }
         _ => None,
     }
 }
 
-fn shown(token: Token<'_>) -> String {
+fn shown(token: ConditionToken<'_>) -> String {
     match token {
-        Token::Word(word) => word.to_owned(),
-        Token::Text(text) => format!("'{text}'"),
-        Token::Compare(_) => "a comparison".to_owned(),
-        Token::Open => "(".to_owned(),
-        Token::Close => ")".to_owned(),
+        ConditionToken::Word(word) => word.to_owned(),
+        ConditionToken::Text(text) => format!("'{text}'"),
+        ConditionToken::Compare(_) => "a comparison".to_owned(),
+        ConditionToken::Open => "(".to_owned(),
+        ConditionToken::Close => ")".to_owned(),
     }
 }
 
-fn tokens(text: &str) -> Result<Vec<Token<'_>>, String> {
+fn tokens(text: &str) -> Result<Vec<ConditionToken<'_>>, String> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();
     while let Some(first) = rest.chars().next() {
         let (token, length) = match first {
-            '(' => (Token::Open, 1),
-            ')' => (Token::Close, 1),
+            '(' => (ConditionToken::Open, 1),
+            ')' => (ConditionToken::Close, 1),
             '\'' | '"' => {
                 let end = rest[1..].find(first).ok_or_else(|| "a quotation mark is missing".to_owned())?;
-                (Token::Text(&rest[1..=end]), end + 2)
+                (ConditionToken::Text(&rest[1..=end]), end + 2)
             }
             _ => match comparison(rest) {
-                Some((how, length)) => (Token::Compare(how), length),
+                Some((how, length)) => (ConditionToken::Compare(how), length),
                 None => word(rest)?,
             },
         };
@@ -117,7 +117,7 @@ fn comparison(rest: &str) -> Option<(Comparison, usize)> {
     SIGNS.iter().find(|(sign, _)| rest.starts_with(sign)).map(|(sign, how)| (*how, sign.len()))
 }
 
-fn word(rest: &str) -> Result<(Token<'_>, usize), String> {
+fn word(rest: &str) -> Result<(ConditionToken<'_>, usize), String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let end = rest.find(|c: char| !fits(c)).unwrap_or(rest.len());
     if end == 0 {
@@ -131,21 +131,21 @@ fn word(rest: &str) -> Result<(Token<'_>, usize), String> {
         };
         return Err(format!("{sign:?} means nothing here{advice}"));
     }
-    Ok((Token::Word(&rest[..end]), end))
+    Ok((ConditionToken::Word(&rest[..end]), end))
 }
 
-struct Parser<'t> {
-    tokens: &'t [Token<'t>],
+struct ConditionParser<'t> {
+    tokens: &'t [ConditionToken<'t>],
     at: usize,
 }
 
-impl<'t> Parser<'t> {
-    fn peek(&self) -> Option<Token<'t>> {
+impl<'t> ConditionParser<'t> {
+    fn peek(&self) -> Option<ConditionToken<'t>> {
         self.tokens.get(self.at).copied()
     }
 
     fn takes(&mut self, word: &str) -> bool {
-        let is_it = self.peek() == Some(Token::Word(word));
+        let is_it = self.peek() == Some(ConditionToken::Word(word));
         self.at += usize::from(is_it);
         is_it
     }
@@ -174,7 +174,7 @@ impl<'t> Parser<'t> {
             return Ok(Expression::Not(Box::new(self.not(depth + 1)?)));
         }
         let left = self.operand(depth)?;
-        let Some(Token::Compare(how)) = self.peek() else { return Ok(left) };
+        let Some(ConditionToken::Compare(how)) = self.peek() else { return Ok(left) };
         self.at += 1;
         Ok(Expression::Compare(Box::new(left), how, Box::new(self.operand(depth)?)))
     }
@@ -183,23 +183,23 @@ impl<'t> Parser<'t> {
         let token = self.peek().ok_or_else(|| "something is missing at its end".to_owned())?;
         self.at += 1;
         match token {
-            Token::Open => {
+            ConditionToken::Open => {
                 let inner = self.or(depth + 1)?;
-                if self.peek() != Some(Token::Close) {
+                if self.peek() != Some(ConditionToken::Close) {
                     return Err("a ) is missing".to_owned());
                 }
                 self.at += 1;
                 Ok(inner)
             }
-            Token::Text(text) => Ok(Expression::Value(Value::Text(text.to_owned()))),
-            Token::Word(word @ ("and" | "or" | "not")) => {
+            ConditionToken::Text(text) => Ok(Expression::Value(ConditionValue::Text(text.to_owned()))),
+            ConditionToken::Word(word @ ("and" | "or" | "not")) => {
                 Err(format!("something is missing before {word:?}"))
             }
-            Token::Word(word) => Ok(match literal(word) {
+            ConditionToken::Word(word) => Ok(match literal(word) {
                 Some(value) => Expression::Value(value),
                 None => Expression::Name(word.to_owned()),
             }),
-            Token::Close | Token::Compare(_) => {
+            ConditionToken::Close | ConditionToken::Compare(_) => {
                 Err(format!("something is missing before {:?}", shown(token)))
             }
         }

@@ -1,8 +1,8 @@
 //! The tables of `docs/configuration.md` are made from the table of keys.
 
-use crate::config::key::{Key, Scope};
+use crate::config::key::{Key, KeyScope};
 use crate::config::keys;
-use crate::config::value::Value;
+use crate::config::value::ConfigValue;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/configuration.md");
 const ORIGIN: &str = "<!-- made from crates/fleet-engine/src/config/keys.rs: ";
@@ -20,16 +20,17 @@ fn table(heads: &[&str], rows: impl Iterator<Item = String>) -> String {
 }
 
 fn default(key: &Key) -> String {
-    key.default.map_or_else(String::new, |text| format!("`{}`", Value::from_text(key.kind, text).unwrap()))
+    key.default
+        .map_or_else(String::new, |text| format!("`{}`", ConfigValue::from_text(key.kind, text).unwrap()))
 }
 
 fn who(key: &Key) -> &'static str {
     match key.scope {
-        Scope::Anywhere => "yes",
-        Scope::UserOnly => "no",
-        Scope::Consented => "with consent",
-        Scope::Raising => "more: with consent",
-        Scope::Lowering(_) => "only lower",
+        KeyScope::Anywhere => "yes",
+        KeyScope::UserOnly => "no",
+        KeyScope::Consented => "with consent",
+        KeyScope::Raising => "more: with consent",
+        KeyScope::Lowering(_) => "only lower",
     }
 }
 

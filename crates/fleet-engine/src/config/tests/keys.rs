@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
-use crate::config::names::{self, Named, Variable, is_agent_name};
-use crate::config::value::Value;
+use crate::config::names::{self, NamedKey, Variable, is_agent_name};
+use crate::config::value::ConfigValue;
 use crate::config::{keys, template};
 
 use super::World;
@@ -16,8 +16,13 @@ fn the_table_is_sound() {
         let wild: Vec<usize> = (0..parts.len()).filter(|at| parts[*at] == "*").collect();
         assert!(matches!((wild.as_slice(), parts.len()), ([], _) | ([1], 3) | ([1, 3], 4)), "{}", key.name);
         if let Some(default) = key.default {
-            let value = Value::from_text(key.kind, default).unwrap();
-            assert_eq!(Value::from_toml(key.kind, &value.to_toml().unwrap()).unwrap(), value, "{}", key.name);
+            let value = ConfigValue::from_text(key.kind, default).unwrap();
+            assert_eq!(
+                ConfigValue::from_toml(key.kind, &value.to_toml().unwrap()).unwrap(),
+                value,
+                "{}",
+                key.name
+            );
         }
     }
 }
@@ -56,9 +61,9 @@ fn some_variables_are_not_settings() {
 #[test]
 fn segments_name_keys_sections_or_nothing() {
     let name = |segments: &[&str]| match names::named(segments) {
-        Named::Key(key) => key.name,
-        Named::Section => "section",
-        Named::Nothing(_) => "nothing",
+        NamedKey::Key(key) => key.name,
+        NamedKey::Section => "section",
+        NamedKey::Nothing(_) => "nothing",
     };
     assert_eq!(name(&["store"]), "store");
     assert_eq!(name(&["agents", "claude", "cap"]), "agents.*.cap");

@@ -4,7 +4,7 @@ use std::os::unix::ffi::OsStringExt as _;
 
 use fleet_core::schedule::Caps;
 
-use crate::config::{Color, Origin, Value, keys};
+use crate::config::{Color, ConfigValue, Origin, keys};
 use crate::environment::Environment;
 
 use super::{World, views};
@@ -28,7 +28,7 @@ fn without_anything_there_are_defaults() {
         let setting = config.get(key.name).unwrap();
         assert_eq!(
             (setting.value, setting.origin),
-            (Value::from_text(key.kind, default).unwrap(), Origin::Default)
+            (ConfigValue::from_text(key.kind, default).unwrap(), Origin::Default)
         );
     }
     assert_eq!(shown(&world), "");
@@ -107,7 +107,7 @@ fn settings_come_as_what_they_are() {
 fn a_key_that_is_not_set_is_null() {
     let config = World::new().load().unwrap();
     let setting = config.get("agents.claude.model").unwrap();
-    assert_eq!(setting.value, Value::Unset);
+    assert_eq!(setting.value, ConfigValue::Unset);
     assert_eq!(
         serde_json::to_string(&setting.view()).unwrap(),
         r#"{"key":"agents.claude.model","value":null,"origin":{"kind":"default"}}"#
@@ -144,7 +144,7 @@ fn a_password_is_seen_only_by_those_who_ask() {
     assert!(!shown.contains("hunter2"), "{shown}");
     assert_eq!(setting.value.to_string(), "postgres://ada:***@db/fleet?sslpassword=***");
     let whole = format!("{STORE}?sslpassword=hunter2");
-    assert_eq!(setting.value.revealed(), Value::String(whole.clone()));
+    assert_eq!(setting.value.revealed(), ConfigValue::String(whole.clone()));
     assert_eq!(config.store(), whole);
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::config::{AgentVariables, Ports, RunLimits, Value, Workspaces, set};
+use crate::config::{AgentVariables, ConfigValue, Ports, RunLimits, Workspaces, set};
 
 use super::{World, views};
 
@@ -27,7 +27,9 @@ fn defaults_come_as_what_they_are() {
         keep_ignored: false,
         copy: Vec::new(),
         setup: Vec::new(),
+        checks: Vec::new(),
         setup_time: 10 * MINUTE,
+        submodule_time: 30 * MINUTE,
         check_time: 10 * MINUTE,
         snapshot_every: Some(5 * MINUTE),
     };
@@ -126,7 +128,7 @@ fn the_variables_of_an_agent_are_secret_and_the_users_own() {
     assert_eq!(config.variables_for("codex"), AgentVariables::default());
 
     let setting = config.get("agents.claude.env.API_KEY").unwrap();
-    assert_eq!(setting.value.revealed(), Value::String("hunter2".to_owned()));
+    assert_eq!(setting.value.revealed(), ConfigValue::String("hunter2".to_owned()));
     let settings = views(&config);
     let shown = format!("{config:?} {setting:?} {} {settings} {variables:?}", setting.value);
     assert!(shown.contains("***") && !shown.contains("hunter2"), "{shown}");

@@ -5,7 +5,7 @@ use std::path::Path;
 use fleet_core::problem::Code;
 
 use super::World;
-use crate::config::{ConfigFile, Value, keys, set, template, unset};
+use crate::config::{ConfigFile, ConfigValue, keys, set, template, unset};
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o7777
@@ -24,7 +24,7 @@ fn a_new_file_is_private_and_leaves_nothing_beside_it() {
     let world = World::new();
     let file = ConfigFile::User(world.path("a/b/config.toml"));
     let setting = set(&file, "tasks.priority", "4").unwrap();
-    assert_eq!(setting.value, Value::Integer(4));
+    assert_eq!(setting.value, ConfigValue::Integer(4));
     assert_eq!(setting.origin, file.origin(2));
     assert_eq!(fs::read_to_string(file.path()).unwrap(), "[tasks]\npriority = 4\n");
     assert_eq!((mode(file.path()), mode(&world.path("a/b")), mode(&world.path("a"))), (0o600, 0o700, 0o700));
@@ -52,6 +52,7 @@ fn every_key_can_be_set_in_a_template_and_taken_out_again() {
         "agents.*.error_patterns" => "auth=a, b",
         "agents.*.context_limit" => "1000",
         policy if policy.starts_with("policy.") => "pause",
+        "update.url" => "https://example.org/latest",
         "ports.first" | "ports.last" => "30000",
         "ports.block" => "1",
         _ => "5",
@@ -166,7 +167,7 @@ fn a_wrong_request_changes_nothing() {
     let world = world.user("[tasks]\nx.y = 1\n");
     insta::assert_snapshot!(world.shown(&unset(&world.user_file(), "tasks").unwrap_err()), @"
     config-unknown-key: `tasks` is a section, not a key
-      hint: its keys are `tasks.priority`, `tasks.retries`, `tasks.list_limit`
+      hint: its keys are `tasks.priority`, `tasks.retries`, `tasks.branch_prefix`, `tasks.list_limit`
       hint: `fleet config show` lists the keys
     ");
     assert_eq!(world.text(), "[tasks]\nx.y = 1\n");

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fleet_agents::{AgentEvent, Failure, When};
+use fleet_agents::{AgentEvent, AgentFailure, When};
 use fleet_core::policy;
 use fleet_core::run::{Reason, is_session};
 use fleet_core::time::Millis;
@@ -13,7 +13,7 @@ use crate::clock;
 const AGENT_BACKOFF: Duration = Duration::from_secs(30);
 
 #[derive(Default)]
-pub(super) struct AgentStatus {
+pub(super) struct JournalStatus {
     pub(super) session: Option<String>,
     /// The store does not have the session yet. It is not an event, and some agents report it long before anything else.
     pub(super) is_session_new: bool,
@@ -33,7 +33,7 @@ pub(super) struct AgentStatus {
     retry_at: Option<Millis>,
 }
 
-impl AgentStatus {
+impl JournalStatus {
     pub(super) fn observe(&mut self, event: &AgentEvent, now: Millis) {
         if matches!(event, AgentEvent::Retry { .. }) {
             self.retries += 1;
@@ -67,7 +67,7 @@ impl AgentStatus {
     }
 
     /// When the account can be used again after this failure.
-    pub(super) fn limited_until(&self, failure: Option<&Failure>, now: Millis) -> Option<Millis> {
+    pub(super) fn limited_until(&self, failure: Option<&AgentFailure>, now: Millis) -> Option<Millis> {
         let reported = failure.and_then(|failure| failure.until).map(|until| moment(until, now));
         // An agent that was stopped while it waited knows how long its provider wants to be left alone.
         let is_limit = failure.is_some_and(|failure| policy::blames_account(failure.reason));

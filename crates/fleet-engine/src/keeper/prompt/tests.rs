@@ -21,15 +21,26 @@ fn templates() -> Templates {
     Templates::load(nowhere, nowhere).unwrap()
 }
 
-fn prompt<'a>(task: &'a Task, earlier: &'a Earlier, prompts: &'a [String]) -> Prompt<'a> {
+fn prompt<'a>(task: &'a Task, earlier: &'a EarlierAttempts, prompts: &'a [String]) -> PromptContext<'a> {
     let (base, branch, workspace) = ("abc123", "fix/login", "/w");
-    Prompt { task, stage: None, base, branch, workspace, attempt: 1, continues: false, earlier, prompts }
+    PromptContext {
+        task,
+        stage: None,
+        base,
+        branch,
+        workspace,
+        attempt: 1,
+        continues: false,
+        passed_on: None,
+        earlier,
+        prompts,
+    }
 }
 
 #[test]
 fn a_first_attempt_is_told_where_it_is_and_what_to_do() {
     let task = task("Fix {branch} names", "They hold {braces}.", false);
-    let text = prompt(&task, &Earlier::default(), &[]).text(&templates());
+    let text = prompt(&task, &EarlierAttempts::default(), &[]).text(&templates());
     assert!(
         text.starts_with("You work alone in a git worktree") && text.contains("branch `fix/login`"),
         "{text}"
@@ -41,7 +52,7 @@ fn a_first_attempt_is_told_where_it_is_and_what_to_do() {
 #[test]
 fn a_template_that_forgets_the_task_or_what_was_added_does_not_lose_it() {
     let (task, prompts) = (task("Fix it", "In full.", false), [format!("{ADDED}: Also the docs.")]);
-    let (earlier, nothing) = (Earlier::default(), Earlier::default());
+    let (earlier, nothing) = (EarlierAttempts::default(), EarlierAttempts::default());
     let told = |template: &str| {
         let templates =
             Templates { task: template.to_owned(), resume: template.to_owned(), of_project: Vec::new() };
@@ -60,17 +71,19 @@ fn a_template_that_forgets_the_task_or_what_was_added_does_not_lose_it() {
 #[test]
 fn a_later_attempt_hears_what_was_left_and_what_was_added() {
     let task = task("Look", "", true);
-    let earlier = Earlier {
+    let earlier = EarlierAttempts {
         end: Some("it ran out of time".to_owned()),
         notes: vec!["tests are in t/".to_owned()],
         reason: None,
         reported: Some("half of it is there".to_owned()),
     };
     let prompts = [format!("{ADDED}: Also the docs.")];
-    let prompt = Prompt { attempt: 3, continues: true, ..prompt(&task, &earlier, &prompts) };
+    let passed_on = Some("Your branch starts from the work of others.");
+    let prompt =
+        PromptContext { attempt: 3, continues: true, passed_on, ..prompt(&task, &earlier, &prompts) };
     let text = prompt.text(&templates());
     for part in [
-        "This is attempt 3.",
+        "Your branch starts from the work of others.\n\nThis is attempt 3.",
         "it ran out of time",
         "What the one before it reported: half of it is there. It left its work",
         "git log abc123..",
@@ -97,8 +110,8 @@ fn a_stage_is_told_its_own_words_and_what_to_return() {
         let names = names.iter().map(|&name| name.to_owned()).collect();
         let stage = StageText { text: "Look at {this}.".to_owned(), returns, names };
         let (end, reason) = (Some("it said nothing".to_owned()), Some(Reason::AgentError));
-        let earlier = Earlier { end, reason, ..Earlier::default() };
-        let prompt = Prompt { stage: Some(&stage), ..prompt(&task, &earlier, &[]) };
+        let earlier = EarlierAttempts { end, reason, ..EarlierAttempts::default() };
+        let prompt = PromptContext { stage: Some(&stage), ..prompt(&task, &earlier, &[]) };
         (prompt.text(&templates()), prompt.resumed(&templates()))
     };
     let (text, resumed) = told(Returns::Verdict, &["a-1", "a-2"]);

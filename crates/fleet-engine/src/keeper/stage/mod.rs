@@ -9,6 +9,7 @@ mod text;
 mod values;
 
 use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::run::Run;
 use fleet_core::task::Task;
 use fleet_core::workflow::{Returns, Stage};
 use fleet_host::git::{self, Area, GitError, Oid};
@@ -16,28 +17,30 @@ use fleet_store::ops::{self, PartContext, Upstream};
 
 pub(super) use text::StageText;
 
+use super::prior_work::StartingRun;
 use crate::Engine;
 
 /// The stage that a task is, with what those before it left.
 pub(crate) struct StageRun {
+    own: StartingRun,
     around: PartContext,
     stage: Stage,
 }
 
 impl StageRun {
-    /// That of a task, if it is one. Costs nothing for all others.
-    pub(crate) async fn of(engine: &Engine, task: &Task) -> Outcome<Option<Self>> {
+    /// That of a run, if its task is one. Costs nothing for all others.
+    pub(crate) async fn of(engine: &Engine, task: &Task, run: &Run) -> Outcome<Option<Self>> {
         if task.part.is_none() {
             return Ok(None);
         }
         let Some(around) = engine.call(ops::PartInputs { task: task.id }).await? else { return Ok(None) };
-        Self::new(around).map(Some)
+        Self::new(around, StartingRun::new(run)).map(Some)
     }
 
-    fn new(around: PartContext) -> Outcome<Self> {
+    fn new(around: PartContext, own: StartingRun) -> Outcome<Self> {
         let stage = around.spec.stages.get(around.part.stage).cloned();
         let lost = || Problem::new(Code::StoreFailed, format!("the workflow has no stage {}", around.name));
-        Ok(Self { stage: stage.ok_or_else(lost)?, around })
+        Ok(Self { own, stage: stage.ok_or_else(lost)?, around })
     }
 
     pub(crate) const fn returns(&self) -> Returns {

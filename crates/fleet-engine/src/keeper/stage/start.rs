@@ -1,17 +1,18 @@
 //! Where the branch of a stage starts: at what the stages that it needs have made, merged in order.
 
 use fleet_core::run::{Ending, Reason};
-use fleet_core::workflow::{OnConflict, Part, Source, sources};
-use fleet_host::git::{self, Area, GitError, Merge, Oid, Paths};
+use fleet_core::workflow::{CommitSource, OnConflict, Part, sources};
+use fleet_host::git::{self, Area, GitError, ListedPaths, Merge, Oid};
 
 use super::{StageRun, head};
-use crate::keeper::prior_work::{Head, Joined, Unmerged, conflict, failed, merge};
+use crate::keeper::prior_work::{Joined, PriorHead, Unmerged, conflict, failed, merge};
 use crate::problems::chain;
 
 impl StageRun {
     /// The commit that the branch starts at, made where several have to be joined. Fails with how the run ends.
     pub(in crate::keeper) fn join(&self, area: &Area) -> Result<Joined, Ending> {
         let heads = self.heads(area).map_err(|error| failed(&error))?;
+        self.check_here(area, &heads)?;
         let joined = merge(area, &heads, &self.message(&heads)).map_err(|error| failed(&error))?;
         let joined = joined.ok_or_else(|| unknown("what it starts from"))?;
         match joined.unmerged.first() {
@@ -30,7 +31,7 @@ impl StageRun {
         for head in &heads {
             let files = match git::merge_commits(&area.vault, &[tip.clone(), head.commit.clone()], "")? {
                 Merge::Merged { commit } if commit == *tip => continue,
-                Merge::Merged { .. } => Paths::default(),
+                Merge::Merged { .. } => ListedPaths::default(),
                 Merge::Conflict { files, .. } => files,
             };
             unmerged.push(Unmerged { head: Some(head.clone()), files });
@@ -44,7 +45,7 @@ impl StageRun {
 
     /// The files with committed conflict markers. Files that had markers before do not count: they may be about
     /// conflicts.
-    fn marked(&self, area: &Area, tip: &Oid, heads: &[Head]) -> Result<Paths, GitError> {
+    fn marked(&self, area: &Area, tip: &Oid, heads: &[PriorHead]) -> Result<ListedPaths, GitError> {
         let conflicts =
             merge(area, heads, &self.message(heads))?.map(|joined| joined.unmerged).unwrap_or_default();
         let files: Vec<String> = conflicts.into_iter().flat_map(|unmerged| unmerged.files.listed).collect();
@@ -53,7 +54,7 @@ impl StageRun {
             let before = git::with_markers(&area.vault, &head.commit, &listed)?;
             listed.retain(|file| !before.contains(file));
         }
-        Ok(Paths { total: listed.len() as u64, listed })
+        Ok(ListedPaths { total: listed.len() as u64, listed })
     }
 
     /// What has to be merged and is not in `tip` yet, in words.
@@ -67,26 +68,26 @@ impl StageRun {
 
     /// Whether another branch keeps the commit: the base of the workflow, or what a stage before made.
     pub(crate) fn is_known(&self, area: &Area, commit: &Oid) -> bool {
-        let is_it = |head: &Head| head.commit == *commit;
+        let is_it = |head: &PriorHead| head.commit == *commit;
         self.heads(area).is_ok_and(|heads| heads.iter().any(is_it))
     }
 
-    fn heads(&self, area: &Area) -> Result<Vec<Head>, GitError> {
+    fn heads(&self, area: &Area) -> Result<Vec<PriorHead>, GitError> {
         let upstream = &self.around.upstream;
         let parts: Vec<&Part> = upstream.iter().map(|upstream| &upstream.part).collect();
-        let mut heads: Vec<Head> = Vec::new();
+        let mut heads: Vec<PriorHead> = Vec::new();
         for source in sources(&self.around.spec, self.around.part.stage, &parts) {
             let left = match source {
-                Source::Base => None,
-                Source::Part(at) => {
+                CommitSource::Base => None,
+                CommitSource::Part(at) => {
                     let part = &upstream[at];
                     let branch = part.run.as_ref().and_then(|run| run.branch.clone());
-                    head(area, part)?.map(|commit| Head { name: part.name.clone(), branch, commit })
+                    head(area, part)?.map(|commit| PriorHead { name: part.name.clone(), branch, commit })
                 }
             };
             let head = match left {
                 Some(head) => head,
-                None => Head {
+                None => PriorHead {
                     name: "the base of the workflow".to_owned(),
                     branch: None,
                     commit: self.base(area)?,
@@ -99,12 +100,26 @@ impl StageRun {
         Ok(heads)
     }
 
+    /// That this repository has the work of the stages before: they may have run on another machine.
+    fn check_here(&self, area: &Area, heads: &[PriorHead]) -> Result<(), Ending> {
+        for head in heads {
+            if git::has_commit(&area.vault, &head.commit).map_err(|error| failed(&error))? {
+                continue;
+            }
+            let whose = self.around.upstream.iter().find(|part| part.name == head.name);
+            if let Some(run) = whose.and_then(|part| part.run.as_ref()) {
+                return Err(self.own.missing(&format!("the work of {}", head.name), run));
+            }
+        }
+        Ok(())
+    }
+
     fn base(&self, area: &Area) -> Result<Oid, GitError> {
         let base = self.around.workflow.base.as_str();
         Oid::parse(base).or_else(|_| git::resolve_commit(&area.repo, base))
     }
 
-    fn message(&self, heads: &[Head]) -> String {
+    fn message(&self, heads: &[PriorHead]) -> String {
         let names: Vec<&str> = heads.iter().map(|head| head.name.as_str()).collect();
         format!(
             "Merge {}\n\nWhere {} of {} starts.\n",

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use fleet_core::template::fill;
 use fleet_core::text::{escaped, shortened};
-use fleet_core::workflow::{PartState, Returns, Start, marked, placeholders};
+use fleet_core::workflow::{PartState, Returns, StageStart, marked, placeholders};
 use fleet_host::git::{Area, GitError};
 use fleet_store::ops::Upstream;
 
-use super::values::{self, Value, status};
+use super::values::{self, PlaceholderValue, status};
 use super::{StageRun, base, head};
 use crate::keeper::prior_work::Unmerged;
 
@@ -54,7 +54,7 @@ impl StageRun {
 
     /// What there is to judge, for a judging stage. A stage that starts from all of them has nothing to choose.
     fn names(&self) -> Vec<String> {
-        if self.stage.start == Start::Inherit {
+        if self.stage.start == StageStart::Inherit {
             return Vec::new();
         }
         let is_needed = |part: &&Upstream| self.stage.needs.contains(&part.part.stage);
@@ -124,7 +124,7 @@ fn described(area: &Area, part: &Upstream) -> Result<String, GitError> {
 }
 
 /// Fills the template, with less of what others did if all of it would be too much.
-fn filled(template: &str, mark: &str, values: &BTreeMap<String, Value>) -> String {
+fn filled(template: &str, mark: &str, values: &BTreeMap<String, PlaceholderValue>) -> String {
     let mut most = values::MAX_BYTES;
     loop {
         let texts: BTreeMap<&str, (String, bool)> = values

@@ -1,4 +1,4 @@
-//! What stands in the places of a stage's prompt.
+//! The values of the placeholders in a stage's prompt.
 
 use fleet_core::report::TestLine;
 use fleet_core::text::escaped;
@@ -14,16 +14,16 @@ pub(super) const MAX_BYTES: usize = 64 * 1024;
 /// However many parts a stage has, each gets at least this many bytes.
 pub(super) const MIN_BYTES: usize = 256;
 
-/// What stands in one place: a text, or one for each part of a stage.
+/// A text, or one for each part of a stage.
 #[derive(Debug, Default)]
-pub(super) struct Value {
-    pieces: Vec<Piece>,
+pub(super) struct PlaceholderValue {
+    pieces: Vec<PartText>,
     /// Whether each piece comes with the name of its part.
     is_list: bool,
 }
 
 #[derive(Debug)]
-struct Piece {
+struct PartText {
     name: String,
     text: String,
     /// What it is, if another agent wrote it.
@@ -32,10 +32,11 @@ struct Piece {
     rest: String,
 }
 
-impl Value {
+impl PlaceholderValue {
     fn plain(text: &str) -> Self {
         // What the author of the workflow wrote, or the entry that a part is for, is never cut: both are bounded.
-        let piece = Piece { name: String::new(), text: text.to_owned(), foreign: None, rest: String::new() };
+        let piece =
+            PartText { name: String::new(), text: text.to_owned(), foreign: None, rest: String::new() };
         Self { pieces: vec![piece], is_list: false }
     }
 
@@ -47,7 +48,7 @@ impl Value {
     /// As it is filled in, with so much of every part that all together stay within `most` bytes, more or less.
     pub(super) fn text(&self, mark: &str, most: usize) -> String {
         let each = (most / self.pieces.len().max(1)).max(MIN_BYTES);
-        let told = |piece: &Piece| {
+        let told = |piece: &PartText| {
             let text =
                 if piece.rest.is_empty() { piece.text.clone() } else { cut(&piece.text, each, &piece.rest) };
             match &piece.foreign {
@@ -63,24 +64,26 @@ impl Value {
 
 impl StageRun {
     /// The value of a placeholder.
-    pub(super) fn value(&self, area: &Area, place: &Placeholder) -> Result<Value, GitError> {
+    pub(super) fn value(&self, area: &Area, place: &Placeholder) -> Result<PlaceholderValue, GitError> {
         let (spec, part) = (&self.around.spec, &self.around.part);
         Ok(match place {
-            Placeholder::Task => Value::plain(&spec.task),
-            Placeholder::Item => Value::plain(part.item.as_deref().unwrap_or_default()),
-            Placeholder::Number => Value::plain(&part.number.to_string()),
-            Placeholder::Param(name) => Value::plain(spec.params.get(name).map_or("", String::as_str)),
+            Placeholder::Task => PlaceholderValue::plain(&spec.task),
+            Placeholder::Item => PlaceholderValue::plain(part.item.as_deref().unwrap_or_default()),
+            Placeholder::Number => PlaceholderValue::plain(&part.number.to_string()),
+            Placeholder::Param(name) => {
+                PlaceholderValue::plain(spec.params.get(name).map_or("", String::as_str))
+            }
             Placeholder::Of(stage, field) => {
                 let of_it = self.around.upstream.iter().filter(|upstream| upstream.part.stage == *stage);
                 let pieces = of_it.map(|upstream| piece(area, upstream, *field)).collect::<Result<_, _>>()?;
                 let is_list = spec.stages.get(*stage).is_some_and(|stage| stage.copies != Copies::One);
-                Value { pieces, is_list }
+                PlaceholderValue { pieces, is_list }
             }
         })
     }
 }
 
-fn piece(area: &Area, part: &Upstream, field: StageField) -> Result<Piece, GitError> {
+fn piece(area: &Area, part: &Upstream, field: StageField) -> Result<PartText, GitError> {
     let text = field_of(area, part, field)?.unwrap_or_default();
     let rest = match (&part.run.as_ref().and_then(|run| run.branch.as_ref()), field, base(part)) {
         (_, StageField::Diff, Some(from)) => match head(area, part)? {
@@ -91,7 +94,7 @@ fn piece(area: &Area, part: &Upstream, field: StageField) -> Result<Piece, GitEr
         _ => "it is longer".to_owned(),
     };
     let foreign = field.is_foreign().then(|| format!("The {field} of {}", part.name));
-    Ok(Piece { name: part.name.clone(), text, foreign, rest })
+    Ok(PartText { name: part.name.clone(), text, foreign, rest })
 }
 
 /// What is known; nothing of a part that was not started.

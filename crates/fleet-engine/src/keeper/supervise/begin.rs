@@ -16,8 +16,8 @@ use crate::agent_env::secret_values;
 use crate::keeper::agent::LaunchGroup;
 use crate::keeper::journal::{self, Journal, Stored};
 use crate::keeper::mailbox::Mailbox;
-use crate::keeper::prepare::Prepared;
-use crate::keeper::talk::{Here, Talk};
+use crate::keeper::prepare::PreparedRun;
+use crate::keeper::talk::{Talk, TalkContext};
 use crate::keeper::{Keeper, blocking, internal};
 use crate::{clock, fault};
 
@@ -51,12 +51,13 @@ impl AgentEnd {
 impl Keeper<'_> {
     /// Starts the agent, follows it, and ends all that it started. An agent that does not have its conversation any
     /// more begins a new one at once: that is not the task's fault.
-    pub(in crate::keeper) async fn supervise(&self, prepared: &Prepared, group: LaunchGroup) -> AgentEnd {
+    pub(in crate::keeper) async fn supervise(&self, prepared: &PreparedRun, group: LaunchGroup) -> AgentEnd {
         let Some(adapter) = self.agents.find(&self.run.agent) else {
             let why = format!("there is no agent called `{}` here", self.run.agent);
             return AgentEnd::not_started(Reason::AgentMissing, why);
         };
-        let here = Here { run: &self.run, workspace: prepared.workspace.path(), resumes: adapter.resumes() };
+        let here =
+            TalkContext { run: &self.run, workspace: prepared.workspace.path(), resumes: adapter.resumes() };
         let talk = match Talk::choose(&here, &prepared.before, self.task.history.failures) {
             Ok(talk) => talk,
             Err(problem) => return AgentEnd::not_started(Reason::SetupFailed, problem.to_string()),
@@ -82,7 +83,7 @@ impl Keeper<'_> {
         Ok((Talk::new()?, self.launch_group().await.map_err(internal)?))
     }
 
-    async fn attempt(&self, attempt: Attempt<'_>, prepared: &Prepared, group: LaunchGroup) -> AgentEnd {
+    async fn attempt(&self, attempt: Attempt<'_>, prepared: &PreparedRun, group: LaunchGroup) -> AgentEnd {
         let Attempt { adapter, talk, after } = attempt;
         let mut mailbox = Mailbox::new(self);
         let briefing = match self.bounded(self.briefing(prepared, talk, &mut mailbox)).await {
@@ -123,9 +124,10 @@ impl Keeper<'_> {
         let mut supervisor = match self.supervisor(process, journal, prepared, &secrets) {
             Ok(supervisor) => supervisor,
             Err(why) => {
-                let ladder = self.ladder();
-                let _ = blocking(move || tree.kill_now(ladder.kill_patience, &mut || drop(process::reap())))
-                    .await;
+                let sequence = self.stop_sequence();
+                let _ =
+                    blocking(move || tree.kill_now(sequence.kill_patience, &mut || drop(process::reap())))
+                        .await;
                 return AgentEnd::not_started(Reason::SetupFailed, why);
             }
         };

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fleet_core::message::Message;
-use fleet_core::supervision::{Input, Work};
+use fleet_core::supervision::{BackgroundWork, Input};
 use fleet_core::watchdog::Activity;
-use fleet_host::git::Marks;
+use fleet_host::git::CommitMarks;
 use fleet_host::newest_change;
 use fleet_host::process::{self, Processes};
 use fleet_store::ops;
@@ -23,62 +23,62 @@ const MAX_FILES: usize = 20_000;
 /// The agent goes on while more is asked for, so the answer must not take long.
 const RESERVE_TIMEOUT: Duration = Duration::from_secs(5);
 
-pub(super) enum Ended {
+pub(super) enum FinishedWork {
     /// Nothing but this.
     Input(Input),
     /// How the agent's repository looked when its commits were published; none if they were not.
-    Published(Option<Marks>),
+    Published(Option<CommitMarks>),
     Messages(Vec<Message>),
     Record(NewLines),
 }
 
 impl Supervisor<'_> {
     /// Begins some work. Its end comes to [`Self::ended`].
-    pub(super) fn start(&mut self, work: Work) {
+    pub(super) fn start(&mut self, work: BackgroundWork) {
         match work {
-            Work::Store => self.store(),
-            Work::Snapshot => self.snapshot(),
-            Work::Probe => self.probe(),
-            Work::Publish => self.publish(),
-            Work::Reserve => self.reserve(),
-            Work::Deliver => {
+            BackgroundWork::Store => self.store(),
+            BackgroundWork::Snapshot => self.snapshot(),
+            BackgroundWork::Probe => self.probe(),
+            BackgroundWork::Publish => self.publish(),
+            BackgroundWork::Reserve => self.reserve(),
+            BackgroundWork::Deliver => {
                 let messages = tokio::spawn(self.mailbox.take());
-                self.beside(messages, Ended::Messages);
+                self.beside(messages, FinishedWork::Messages);
             }
-            Work::ReadRecord => {
+            BackgroundWork::ReadRecord => {
                 let record = self.journal.session().and_then(|session| self.adapter.record(session));
                 let lines = self.record.read(record);
-                self.beside(lines, Ended::Record);
+                self.beside(lines, FinishedWork::Record);
             }
-            Work::Stop => self.stop(),
-            Work::EndFinished => {
-                let (tree, ladder) = (self.tree.clone(), self.keeper.ladder());
-                let ended = spawn_blocking(move || drop(tree.stop(&ladder, &mut || {})));
-                self.beside(ended, |()| Ended::Input(Input::Ended(Work::EndFinished)));
+            BackgroundWork::Stop => self.stop(),
+            BackgroundWork::EndFinished => {
+                let (tree, sequence) = (self.tree.clone(), self.keeper.stop_sequence());
+                let ended = spawn_blocking(move || drop(tree.stop(&sequence, &mut || {})));
+                self.beside(ended, |()| FinishedWork::Input(Input::Ended(BackgroundWork::EndFinished)));
             }
-            Work::EndRemaining => {
-                let (tree, ladder) = (self.tree.clone(), self.keeper.ladder());
-                let ended = spawn_blocking(move || drop(tree.stop(&ladder, &mut || drop(process::reap()))));
-                self.beside(ended, |()| Ended::Input(Input::Ended(Work::EndRemaining)));
+            BackgroundWork::EndRemaining => {
+                let (tree, sequence) = (self.tree.clone(), self.keeper.stop_sequence());
+                let ended = spawn_blocking(move || drop(tree.stop(&sequence, &mut || drop(process::reap()))));
+                self.beside(ended, |()| FinishedWork::Input(Input::Ended(BackgroundWork::EndRemaining)));
             }
         }
     }
 
     /// What the end of some work means for the supervision.
-    pub(super) fn ended(&mut self, ended: Ended) -> Input {
+    pub(super) fn ended(&mut self, ended: FinishedWork) -> Input {
         match ended {
-            Ended::Input(input) => input,
-            Ended::Published(marks) => {
+            FinishedWork::Input(input) => input,
+            FinishedWork::Published(marks) => {
                 self.marks = marks;
                 Input::Published { is_done: self.marks.is_some() }
             }
-            Ended::Messages(messages) => {
+            FinishedWork::Messages(messages) => {
                 if self.supervision.is_running() {
                     self.deliver(messages);
                 }
-                Input::Ended(Work::Deliver)
+                Input::Ended(BackgroundWork::Deliver)
             }
-            Ended::Record(lines) => {
+            FinishedWork::Record(lines) => {
                 for line in self.record.take(lines) {
                     self.journal.record(&line, clock::now());
                 }
@@ -88,8 +88,11 @@ impl Supervisor<'_> {
     }
 
     /// Waits for some work in the background. Work that panicked has the default result.
-    pub(super) fn beside<T>(&mut self, work: JoinHandle<T>, ended: impl FnOnce(T) -> Ended + Send + 'static)
-    where
+    pub(super) fn beside<T>(
+        &mut self,
+        work: JoinHandle<T>,
+        ended: impl FnOnce(T) -> FinishedWork + Send + 'static,
+    ) where
         T: Default + Send + 'static,
     {
         self.background.spawn(async move { ended(work.await.unwrap_or_default()) });
@@ -100,7 +103,7 @@ impl Supervisor<'_> {
         let store = self.keeper.store.clone();
         // A refusal is a lost run, which the lease and the end find out as well.
         let stored = tokio::spawn(async move { drop(journal::store(store, batch).await) });
-        self.beside(stored, |()| Ended::Input(Input::Ended(Work::Store)));
+        self.beside(stored, |()| FinishedWork::Input(Input::Ended(BackgroundWork::Store)));
     }
 
     fn snapshot(&mut self) {
@@ -108,7 +111,7 @@ impl Supervisor<'_> {
         // The next one may work; what is on disk stays where it is.
         let saved =
             spawn_blocking(move || drop(closing::save(&workspace, run, "while it worked", clock::now())));
-        self.beside(saved, |()| Ended::Input(Input::Ended(Work::Snapshot)));
+        self.beside(saved, |()| FinishedWork::Input(Input::Ended(BackgroundWork::Snapshot)));
     }
 
     fn probe(&mut self) {
@@ -124,18 +127,18 @@ impl Supervisor<'_> {
                 changed_at: newest_change(&workspace, MAX_FILES).and_then(clock::millis_of),
             }
         });
-        self.beside(activity, |activity| Ended::Input(Input::Probed(activity)));
+        self.beside(activity, |activity| FinishedWork::Input(Input::Probed(activity)));
     }
 
     fn publish(&mut self) {
         let marks = self.workspace.marks();
         if self.marks.as_ref() == Some(&marks) {
-            self.background.spawn(async { Ended::Published(Some(marks)) });
+            self.background.spawn(async { FinishedWork::Published(Some(marks)) });
             return;
         }
         let workspace = Arc::clone(&self.workspace);
         let published = spawn_blocking(move || workspace.publish_commits().is_ok().then_some(marks));
-        self.beside(published, Ended::Published);
+        self.beside(published, FinishedWork::Published);
     }
 
     fn reserve(&mut self) {
@@ -145,6 +148,6 @@ impl Supervisor<'_> {
             let more = ops::ReserveMore { run, attempt, budget: budget?, now: clock::now() };
             timeout(RESERVE_TIMEOUT, store.call(more)).await.ok()?.ok()
         });
-        self.beside(reserved, |bounds| Ended::Input(Input::Reserved(bounds)));
+        self.beside(reserved, |bounds| FinishedWork::Input(Input::Reserved(bounds)));
     }
 }

@@ -10,19 +10,20 @@ mod stop;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fleet_agents::{Adapter, Ask, Failure, Stream};
+use fleet_agents::{Adapter, AgentFailure, Ask, Stream};
 use fleet_core::budget::{Bounds, Used};
 use fleet_core::message::Message;
 use fleet_core::outcome::{AgentExit, StopCause};
 use fleet_core::redact::Redactor;
 use fleet_core::run::Reason;
 use fleet_core::supervision::{
-    AgentStatus, Backlog, Effect, Input, PriceGuess, Settings, Supervision, SupervisionEnd, Work,
+    AgentStatus, BackgroundWork, Backlog, Effect, Input, PriceGuess, Supervision, SupervisionEnd,
+    SupervisionSettings,
 };
 use fleet_core::watchdog;
-use fleet_host::git::{Marks, Workspace};
+use fleet_host::git::{CommitMarks, Workspace};
 use fleet_host::log::CappedLog;
-use fleet_host::process::{self, Exit, Ladder, Started, Tree};
+use fleet_host::process::{self, Exit, ProcessTree, Started, StopSequence};
 use fleet_store::ops;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinSet;
@@ -30,15 +31,15 @@ use tokio::time::sleep;
 
 use super::Keeper;
 use super::agent_stdin::AgentStdin;
-use super::journal::{Heard, Journal, Stored};
-use super::lease::{Orders, Waiting};
+use super::journal::{DecodedOutput, Journal, Stored};
+use super::lease::{Orders, WaitingCount};
 use super::mailbox::Mailbox;
-use super::prepare::Prepared;
-use super::pump::{Piece, Pump, Source};
+use super::prepare::PreparedRun;
+use super::pump::{AgentOutput, Pump, PumpSource};
 use super::tally::Pricing;
 use crate::agents::Terms;
 use crate::clock;
-use effects::Ended;
+use effects::FinishedWork;
 use record::RecordReader;
 
 /// A process that waits for a dead disk cannot be killed; the keeper waits no longer for it than this.
@@ -47,7 +48,7 @@ const KILL_TIMEOUT: Duration = Duration::from_secs(20);
 pub(super) struct AgentEnd {
     pub(super) exit: AgentExit,
     pub(super) stopped: Option<StopCause>,
-    pub(super) heard: Heard,
+    pub(super) heard: DecodedOutput,
     /// What it said last, if the store does not know it yet.
     pub(super) last: Option<ops::AppendRunEvents>,
     /// How much of its output the store has with that.
@@ -56,15 +57,18 @@ pub(super) struct AgentEnd {
 
 impl AgentEnd {
     pub(super) fn not_started(reason: Reason, why: String) -> Self {
-        let heard = Heard { failure: Some(Failure::new(reason, why.clone())), ..Heard::default() };
+        let heard = DecodedOutput {
+            failure: Some(AgentFailure::new(reason, why.clone())),
+            ..DecodedOutput::default()
+        };
         Self { exit: AgentExit::NotStarted(why), stopped: None, heard, last: None, stored: Stored::default() }
     }
 }
 
 impl Keeper<'_> {
-    fn settings(&self, adapter: &dyn Adapter) -> Settings {
+    fn settings(&self, adapter: &dyn Adapter) -> SupervisionSettings {
         let (limits, Bounds { tokens, micro_usd }) = (self.task.spec.limits, self.use_bounds());
-        Settings {
+        SupervisionSettings {
             bounds: watchdog::WatchdogLimits {
                 time: limits.seconds.map(Duration::from_secs).or(self.config.limits().time),
                 idle: limits.idle_seconds.map(Duration::from_secs).or(self.config.limits().idle),
@@ -97,8 +101,8 @@ impl Keeper<'_> {
         Pricing { prices: prices.clone(), model: model.clone(), fallback }
     }
 
-    pub(super) fn ladder(&self) -> Ladder {
-        Ladder {
+    pub(super) fn stop_sequence(&self) -> StopSequence {
+        StopSequence {
             ask: None,
             ask_grace: Duration::ZERO,
             term_grace: self.config.limits().stop_grace,
@@ -110,7 +114,7 @@ impl Keeper<'_> {
         &'k self,
         AgentProcess { adapter, ask, started, tree, mailbox, record }: AgentProcess<'k>,
         journal: Journal,
-        prepared: &Prepared,
+        prepared: &PreparedRun,
         secrets: &[Vec<u8>],
     ) -> Result<Supervisor<'k>, String> {
         let pump = Pump::new();
@@ -120,7 +124,7 @@ impl Keeper<'_> {
         let journal = journal.after_position(out.position());
         let err = CappedLog::when_written(&self.folder.stderr(), cap);
         for (stream, pipe, log) in [(Stream::Out, started.stdout, out), (Stream::Err, started.stderr, err)] {
-            let source = Source { stream, pipe, log, redactor: Redactor::new(secrets.to_vec()) };
+            let source = PumpSource { stream, pipe, log, redactor: Redactor::new(secrets.to_vec()) };
             pump.add(source).map_err(|error| error.to_string())?;
         }
         let mut orders = self.orders.clone();
@@ -152,7 +156,7 @@ struct AgentProcess<'k> {
     adapter: &'k dyn Adapter,
     ask: Option<Ask>,
     started: Started,
-    tree: Tree,
+    tree: ProcessTree,
     mailbox: Mailbox,
     record: RecordReader,
 }
@@ -163,7 +167,7 @@ struct Supervisor<'k> {
     adapter: &'k dyn Adapter,
     /// How this kind of agent is asked to stop before it is made to.
     ask: Option<Ask>,
-    tree: Tree,
+    tree: ProcessTree,
     root: i32,
     workspace: Arc<Workspace>,
     supervision: Supervision,
@@ -173,11 +177,11 @@ struct Supervisor<'k> {
     record: RecordReader,
     mailbox: Mailbox,
     /// How the agent's repository looked when its commits were last published.
-    marks: Option<Marks>,
+    marks: Option<CommitMarks>,
     children: Signal,
     orders: Orders,
-    waiting: Waiting,
-    background: JoinSet<Ended>,
+    waiting: WaitingCount,
+    background: JoinSet<FinishedWork>,
 }
 
 impl Supervisor<'_> {
@@ -192,7 +196,7 @@ impl Supervisor<'_> {
         }
         self.note_seen();
         if verdict.exit.is_success() && heard.failure.is_none() {
-            // An agent without a word of its own has done what it was started with.
+            // An agent that says nothing itself has done what it was started with.
             self.mailbox.start_was_seen();
         }
         let last = self.last_events().await;
@@ -254,8 +258,8 @@ impl Supervisor<'_> {
         })
     }
 
-    fn take(&mut self, piece: Option<Piece>) -> Input {
-        let Some(Piece::Bytes(stream, bytes)) = piece else { return Input::PipeClosed };
+    fn take(&mut self, piece: Option<AgentOutput>) -> Input {
+        let Some(AgentOutput::Bytes(stream, bytes)) = piece else { return Input::PipeClosed };
         let shows_work = self.journal.push(stream, &bytes, clock::now());
         self.speak();
         Input::Output { shows_work, status: self.status() }
@@ -323,14 +327,14 @@ impl Supervisor<'_> {
 
     /// Waits for all that is under way. What is not stored then is stored with the end of the run.
     async fn last_events(&mut self) -> Option<ops::AppendRunEvents> {
-        self.until_ended(&[Work::Store]).await;
+        self.until_ended(&[BackgroundWork::Store]).await;
         let keeper = self.keeper;
-        keeper.bounded(self.until_ended(&[Work::Snapshot, Work::Publish])).await;
+        keeper.bounded(self.until_ended(&[BackgroundWork::Snapshot, BackgroundWork::Publish])).await;
         self.mailbox.close().await;
         (!self.journal.is_empty()).then(|| self.journal.batch(clock::now()))
     }
 
-    async fn until_ended(&mut self, works: &[Work]) {
+    async fn until_ended(&mut self, works: &[BackgroundWork]) {
         while works.iter().any(|work| self.supervision.is_under_way(*work))
             && let Some(ended) = self.background.join_next().await
         {

@@ -4,7 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use fleet_agents::Record;
+use fleet_agents::RecordFiles;
 use fleet_host::growing::{self, GrowingFile};
 use tokio::task::{JoinHandle, spawn_blocking};
 
@@ -20,14 +20,14 @@ pub(super) struct RecordReader {
 
 impl RecordReader {
     /// Before the agent is started: what exists of a `resumed` conversation was counted by earlier runs.
-    pub(super) fn new(resumed: Option<&Record>, environment: Vec<(OsString, OsString)>) -> Self {
+    pub(super) fn new(resumed: Option<&RecordFiles>, environment: Vec<(OsString, OsString)>) -> Self {
         let earlier = resumed.map(|record| find(record, &environment)).unwrap_or_default();
         let files = earlier.into_iter().map(GrowingFile::from_now).collect();
         Self { environment, files }
     }
 
     /// Reads what is new, if it is known which conversation it is. The result belongs to [`Self::take`].
-    pub(super) fn read(&mut self, record: Option<Record>) -> JoinHandle<NewLines> {
+    pub(super) fn read(&mut self, record: Option<RecordFiles>) -> JoinHandle<NewLines> {
         let (mut files, environment) = (std::mem::take(&mut self.files), self.environment.clone());
         spawn_blocking(move || {
             if let Some(record) = record.filter(|_| files.is_empty()) {
@@ -44,7 +44,7 @@ impl RecordReader {
     }
 }
 
-fn find(record: &Record, environment: &[(OsString, OsString)]) -> Vec<PathBuf> {
+fn find(record: &RecordFiles, environment: &[(OsString, OsString)]) -> Vec<PathBuf> {
     let folder = record.folder.iter().find_map(|folder| place(folder, environment));
     folder.map(|folder| growing::find(&folder, record.levels, &record.name_end)).unwrap_or_default()
 }
@@ -80,7 +80,7 @@ mod tests {
             let before = std::fs::read_to_string(&path).unwrap_or_default();
             std::fs::write(path, before + text).unwrap();
         };
-        let record = || Record { folder: &[".x"], levels: 1, name_end: "-s1.jsonl".to_owned() };
+        let record = || RecordFiles { folder: &[".x"], levels: 1, name_end: "-s1.jsonl".to_owned() };
         let environment = vec![(OsString::from("HOME"), home.path().as_os_str().to_owned())];
         write("a-s1.jsonl", "old\n");
         let mut resumed = RecordReader::new(Some(&record()), environment.clone());

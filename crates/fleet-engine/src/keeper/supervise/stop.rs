@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fleet_agents::Ask;
-use fleet_core::supervision::{Input, Work};
-use fleet_host::process::{self, Identity, Ladder};
+use fleet_core::supervision::{BackgroundWork, Input};
+use fleet_host::process::{self, Identity, StopSequence};
 use tokio::task::spawn_blocking;
 use tokio::time::{sleep, timeout};
 
 use super::Supervisor;
-use super::effects::Ended;
+use super::effects::FinishedWork;
 use crate::closing;
 
 /// Saving the work before an agent is stopped may take this long.
@@ -23,7 +23,7 @@ impl Supervisor<'_> {
     pub(super) fn stop(&mut self) {
         let (workspace, run) = (Arc::clone(&self.workspace), self.keeper.run.id);
         let folder = self.keeper.folder.clone();
-        let (tree, ladder) = (self.tree.clone(), asking(self.keeper.ladder(), self.ask));
+        let (tree, sequence) = (self.tree.clone(), asking(self.keeper.stop_sequence(), self.ask));
         let is_told = self.ask == Some(Ask::Say) && self.journal.interrupt();
         if is_told {
             let words = self.journal.reply();
@@ -36,23 +36,23 @@ impl Supervisor<'_> {
             // when all processes are gone.
             let _ = timeout(SAVE_TIMEOUT, spawn_blocking(save)).await;
             if is_told {
-                let _ = timeout(ladder.term_grace.min(ANSWER_TIMEOUT), exited(&tree.root)).await;
+                let _ = timeout(sequence.term_grace.min(ANSWER_TIMEOUT), exited(&tree.root)).await;
             }
-            let _ = spawn_blocking(move || drop(tree.stop(&ladder, &mut || {}))).await;
+            let _ = spawn_blocking(move || drop(tree.stop(&sequence, &mut || {}))).await;
         });
-        self.beside(stopped, |()| Ended::Input(Input::Ended(Work::Stop)));
+        self.beside(stopped, |()| FinishedWork::Input(Input::Ended(BackgroundWork::Stop)));
     }
 }
 
-/// The ladder with its first rung: an agent that knows how to end in order gets as long for it as for the next one.
-fn asking(ladder: Ladder, ask: Option<Ask>) -> Ladder {
+/// Asks first: an agent that can end by itself gets as long for that as for SIGTERM.
+fn asking(sequence: StopSequence, ask: Option<Ask>) -> StopSequence {
     let signal = ask.and_then(|ask| match ask {
         Ask::Interrupt => Some(process::Signal::INT),
         Ask::HangUp => Some(process::Signal::HUP),
         Ask::Say => None,
     });
-    let ask_grace = if signal.is_some() { ladder.term_grace } else { Duration::ZERO };
-    Ladder { ask: signal, ask_grace, ..ladder }
+    let ask_grace = if signal.is_some() { sequence.term_grace } else { Duration::ZERO };
+    StopSequence { ask: signal, ask_grace, ..sequence }
 }
 
 async fn exited(process: &Identity) {
@@ -68,7 +68,8 @@ mod tests {
     #[test]
     fn only_agents_that_can_be_asked_are_asked() {
         let grace = Duration::from_secs(5);
-        let plain = Ladder { ask: None, ask_grace: Duration::ZERO, term_grace: grace, kill_patience: grace };
+        let plain =
+            StopSequence { ask: None, ask_grace: Duration::ZERO, term_grace: grace, kill_patience: grace };
         assert_eq!(asking(plain, None), plain);
         let asked = asking(plain, Some(Ask::Interrupt));
         assert_eq!((asked.ask, asked.ask_grace), (Some(process::Signal::INT), grace));

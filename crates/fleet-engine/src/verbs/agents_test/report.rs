@@ -11,8 +11,8 @@ use fleet_core::run::{Reason, RunState};
 use fleet_core::time::Span;
 use fleet_host::git::{self, DiffColor, DiffStyle, Oid};
 
-use fleet_api::verbs::agents_test::Step;
-use fleet_api::verbs::doctor::Verdict;
+use fleet_api::verbs::agents_test::TestStep;
+use fleet_api::verbs::doctor::CheckVerdict;
 
 use super::{FILE, LINE, step};
 use crate::verbs::prelude::*;
@@ -71,15 +71,15 @@ async fn lines(engine: &Engine, id: &str) -> Outcome<(usize, usize)> {
     Ok(counted)
 }
 
-pub(super) fn steps(seen: &TestedRun, is_over: bool, patience: Duration) -> Vec<Step> {
+pub(super) fn steps(seen: &TestedRun, is_over: bool, patience: Duration) -> Vec<TestStep> {
     let Some(run) = &seen.run else {
-        return vec![step("starts", Verdict::Bad, "no run started: the runner did not claim the task")];
+        return vec![step("starts", CheckVerdict::Bad, "no run started: the runner did not claim the task")];
     };
     if run.started_at.is_none() {
-        return vec![step("starts", Verdict::Bad, why(run))];
+        return vec![step("starts", CheckVerdict::Bad, why(run))];
     }
     vec![
-        step("starts", Verdict::Good, model(run)),
+        step("starts", CheckVerdict::Good, model(run)),
         session(run),
         streams(seen.lines),
         edited(seen),
@@ -102,51 +102,51 @@ fn why(run: &Run) -> String {
     if said.is_empty() { "no reason given".to_owned() } else { said.join(": ") }
 }
 
-fn session(run: &Run) -> Step {
+fn session(run: &Run) -> TestStep {
     match &run.session {
-        Some(session) => step("session", Verdict::Good, session),
-        None => step("session", Verdict::Warning, "no id: its conversations cannot be resumed"),
+        Some(session) => step("session", CheckVerdict::Good, session),
+        None => step("session", CheckVerdict::Warning, "no id: its conversations cannot be resumed"),
     }
 }
 
-fn streams(lines: (usize, usize)) -> Step {
+fn streams(lines: (usize, usize)) -> TestStep {
     match lines {
-        (0, 0) => step("streams", Verdict::Warning, "it printed nothing"),
-        (events, 0) => step("streams", Verdict::Good, format!("{events} events")),
+        (0, 0) => step("streams", CheckVerdict::Warning, "it printed nothing"),
+        (events, 0) => step("streams", CheckVerdict::Good, format!("{events} events")),
         (events, unknown) => {
             let said = format!("{events} events, and {unknown} lines that were not understood");
             // Agents without a stream of events print nothing but lines.
-            step("streams", if events == 0 { Verdict::Warning } else { Verdict::Good }, said)
+            step("streams", if events == 0 { CheckVerdict::Warning } else { CheckVerdict::Good }, said)
         }
     }
 }
 
-fn edited(seen: &TestedRun) -> Step {
+fn edited(seen: &TestedRun) -> TestStep {
     let names: Vec<&str> = seen.patch.lines().filter_map(|line| line.strip_prefix("+++ b/")).collect();
     if !names.contains(&FILE) {
         let others = names.iter().take(3).copied().collect::<Vec<_>>().join(", ");
         let others = if others.is_empty() { others } else { format!(", but there is {others}") };
-        return step("edited", Verdict::Bad, format!("there is no {FILE} on its branch{others}"));
+        return step("edited", CheckVerdict::Bad, format!("there is no {FILE} on its branch{others}"));
     }
     if !seen.patch.lines().any(|line| line.trim_end() == format!("+{LINE}")) {
-        return step("edited", Verdict::Bad, format!("{FILE} does not hold what was asked for"));
+        return step("edited", CheckVerdict::Bad, format!("{FILE} does not hold what was asked for"));
     }
     match names.len() {
-        1 => step("edited", Verdict::Good, FILE),
-        more => step("edited", Verdict::Warning, format!("{FILE}, and {} unexpected", more - 1)),
+        1 => step("edited", CheckVerdict::Good, FILE),
+        more => step("edited", CheckVerdict::Warning, format!("{FILE}, and {} unexpected", more - 1)),
     }
 }
 
-fn committed(seen: &TestedRun) -> Step {
+fn committed(seen: &TestedRun) -> TestStep {
     match seen.result.as_ref().map(|result| (result.commit_count, result.commits.first())) {
         Some((count, Some(newest))) if count > 0 => {
-            step("committed", Verdict::Good, newest.chars().take(12).collect::<String>())
+            step("committed", CheckVerdict::Good, newest.chars().take(12).collect::<String>())
         }
-        _ => step("committed", Verdict::Bad, "there is no commit on its branch"),
+        _ => step("committed", CheckVerdict::Bad, "there is no commit on its branch"),
     }
 }
 
-fn usage(run: &Run) -> Step {
+fn usage(run: &Run) -> TestStep {
     let usage = &run.usage;
     if usage.input_tokens + usage.output_tokens == 0 {
         let said = if run.state == RunState::Succeeded {
@@ -154,33 +154,33 @@ fn usage(run: &Run) -> Step {
         } else {
             "none before it failed"
         };
-        return step("usage", Verdict::Warning, said);
+        return step("usage", CheckVerdict::Warning, said);
     }
     let said = format!("{} tokens in, {} out", usage.input_tokens, usage.output_tokens);
-    step("usage", Verdict::Good, said)
+    step("usage", CheckVerdict::Good, said)
 }
 
-fn cost(run: &Run) -> Step {
+fn cost(run: &Run) -> TestStep {
     let nothing = run.usage.input_tokens + run.usage.output_tokens == 0 && run.usage.micro_usd == 0;
     if nothing && run.state != RunState::Succeeded {
-        return step("cost", Verdict::Warning, "none before it failed");
+        return step("cost", CheckVerdict::Warning, "none before it failed");
     }
     if run.usage.micro_usd == 0 {
         let said = "unknown: it reports none, and `fleet agents prices` has no price for its model";
-        return step("cost", Verdict::Warning, said);
+        return step("cost", CheckVerdict::Warning, said);
     }
     let (dollars, rest) = (run.usage.micro_usd / 1_000_000, run.usage.micro_usd % 1_000_000);
-    step("cost", Verdict::Good, format!("{dollars}.{rest:06} dollars"))
+    step("cost", CheckVerdict::Good, format!("{dollars}.{rest:06} dollars"))
 }
 
-fn ended(run: &Run, is_over: bool, patience: Duration) -> Step {
+fn ended(run: &Run, is_over: bool, patience: Duration) -> TestStep {
     if !is_over {
-        return step("ended", Verdict::Bad, format!("it did not end within {}", Span(patience)));
+        return step("ended", CheckVerdict::Bad, format!("it did not end within {}", Span(patience)));
     }
     if run.state == RunState::Succeeded {
-        return step("ended", Verdict::Good, "on its own, with its work done");
+        return step("ended", CheckVerdict::Good, "on its own, with its work done");
     }
-    step("ended", Verdict::Bad, why(run))
+    step("ended", CheckVerdict::Bad, why(run))
 }
 
 pub(super) fn next(agent: &str, about: &About, reason: Option<Reason>) -> Vec<String> {

@@ -5,7 +5,7 @@ use std::fs;
 use fleet_core::run::Reason;
 
 use crate::agents;
-use crate::config::{self, Config, ConfigFile, Value};
+use crate::config::{self, Config, ConfigFile, ConfigValue};
 use crate::playground::{Contents, Playground};
 use crate::verbs::prelude::*;
 
@@ -23,7 +23,7 @@ pub(super) fn build(outer: &Engine) -> Outcome<Playground> {
 /// The user's settings of agents, and a queue that tries nothing twice: a user who tests wants to know at once.
 fn configure(outer: &Engine, file: &ConfigFile) -> Outcome<()> {
     // The settings of the current repository do not matter.
-    let user = outer.nowhere();
+    let user = outer.without_project();
     for (key, text) in of_agents(&user, user.config()?)? {
         config::set(file, &key, &text)?;
     }
@@ -46,8 +46,8 @@ fn of_agents(user: &Engine, config: &Config) -> Outcome<Vec<(String, String)>> {
     let mut all = Vec::new();
     for setting in config.settings().into_iter().filter(|setting| setting.key.starts_with("agents.")) {
         let text = match (setting.key.rsplit('.').next(), setting.value.revealed()) {
-            (Some("mcp"), Value::String(path)) => in_full(user, &path)?,
-            (Some("system_prompt"), Value::String(text)) => match text.strip_prefix('@') {
+            (Some("mcp"), ConfigValue::String(path)) => in_full(user, &path)?,
+            (Some("system_prompt"), ConfigValue::String(text)) => match text.strip_prefix('@') {
                 Some(path) => format!("@{}", in_full(user, path)?),
                 None => text,
             },
@@ -65,7 +65,7 @@ fn in_full(user: &Engine, path: &str) -> Outcome<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Start;
+    use crate::EngineStart;
     use crate::environment::Environment;
 
     #[test]
@@ -82,7 +82,7 @@ mod tests {
         pairs.push(("FLEET_AGENTS_DEMO_EFFORT", "low".into()));
         pairs.push(("FLEET_RUN", "r1".into()));
         let environment = Environment::from_pairs(pairs).with_current_directory(dir.path());
-        let outer = Engine::new(Start { environment, directory: None, flags: Vec::new() }).unwrap();
+        let outer = Engine::new(EngineStart { environment, directory: None, flags: Vec::new() }).unwrap();
         let stage = build(&outer).unwrap();
         let config = stage.engine().config().unwrap();
         assert_eq!(

@@ -8,12 +8,12 @@ use fleet_core::conflict::Party;
 use fleet_core::id::ProjectId;
 use fleet_core::scope::FileScope;
 use fleet_core::task::{Status, Task, TaskState};
-use fleet_host::git::{self, GitError, Landing, Oid};
+use fleet_host::git::{self, GitError, LandingTarget, Oid};
 use fleet_store::ops::{ListedRun, StatusFilter};
 
-use super::{Side, Unseen};
+use super::{ConflictSide, Unseen};
 use crate::landing_status::LandingStatus;
-use crate::verbs::elsewhere::Here;
+use crate::verbs::elsewhere::ThisPlace;
 use crate::verbs::prelude::*;
 use crate::verbs::run_diff;
 
@@ -26,22 +26,22 @@ const RECENT: Duration = Duration::from_hours(7 * 24);
 /// At most this many runs are searched for branches that have not landed.
 const MAX_RUNS_SEARCHED: i64 = 1_000;
 
-pub(super) struct Piece {
+pub(super) struct ConflictParty {
     pub(super) party: Party,
-    pub(super) side: Side,
+    pub(super) side: ConflictSide,
     pub(super) head: Option<Oid>,
 }
 
 /// Everything that could be in the way.
 pub(super) struct OpenWork {
-    pub(super) pieces: Vec<Piece>,
-    pub(super) landing: Option<Landing>,
+    pub(super) pieces: Vec<ConflictParty>,
+    pub(super) landing: Option<LandingTarget>,
     pub(super) unseen: Vec<Unseen>,
     pub(super) more: bool,
 }
 
 /// Work that has not landed: where it began and where it is now.
-struct Work {
+struct UnlandedWork {
     listed: ListedRun,
     sides: Option<(Oid, Oid)>,
 }
@@ -58,18 +58,18 @@ pub(super) async fn look(
     let (claims, more_claims) = claims(engine, project.id, about).await?;
     let (listed, landing, more_work) = unlanded(engine, repo, project.id, about).await?;
     let (mut works, mut unseen) = (Vec::new(), Vec::new());
-    let here = Here::of(engine)?;
+    let here = ThisPlace::of(engine)?;
     for listed in listed {
         if let Some(place) = here.place_of(&listed.run) {
             unseen.push(Unseen { task: listed.run.task, why: format!("its work is {place}") });
-            works.push(Work { listed, sides: None });
+            works.push(UnlandedWork { listed, sides: None });
             continue;
         }
         match sides(engine, &listed.run).await {
-            Ok(sides) => works.push(Work { listed, sides: Some(sides) }),
+            Ok(sides) => works.push(UnlandedWork { listed, sides: Some(sides) }),
             Err(why) => {
                 unseen.push(Unseen { task: listed.run.task, why });
-                works.push(Work { listed, sides: None });
+                works.push(UnlandedWork { listed, sides: None });
             }
         }
     }
@@ -112,14 +112,14 @@ async fn unlanded(
     repo: &Path,
     project: ProjectId,
     about: &BTreeSet<TaskId>,
-) -> Outcome<(Vec<ListedRun>, Option<Landing>, bool)> {
+) -> Outcome<(Vec<ListedRun>, Option<LandingTarget>, bool)> {
     let filter = ops::RunFilter { project: Some(project), newest_of_task: true, ..ops::RunFilter::default() };
     let mut runs = engine.call(ops::ListRuns { filter, limit: MAX_RUNS_SEARCHED }).await?;
     let was_cut = i64::try_from(runs.len()).is_ok_and(|count| count >= MAX_RUNS_SEARCHED);
     let names: BTreeSet<String> = runs.iter().filter_map(|listed| listed.run.branch.clone()).collect();
     let place = repo.to_owned();
     let status = blocking(move || LandingStatus::look(&place, &names)).await?.map_err(problems::git)?;
-    let here = Here::of(engine)?;
+    let here = ThisPlace::of(engine)?;
     runs.retain(|listed| {
         // It is unknown here whether that has landed; it is mentioned for a while.
         if !here.has(&listed.run) {
@@ -153,25 +153,25 @@ async fn sides(engine: &Engine, run: &Run) -> Result<(Oid, Oid), String> {
 /// Puts work and claims of a task together.
 fn pieces(
     repo: &Path,
-    works: Vec<Work>,
+    works: Vec<UnlandedWork>,
     mut claims: BTreeMap<TaskId, Task>,
     status: impl Fn(&Task) -> &'static str,
-) -> Result<Vec<Piece>, GitError> {
+) -> Result<Vec<ConflictParty>, GitError> {
     let mut pieces = Vec::new();
-    for Work { listed, sides } in works {
+    for UnlandedWork { listed, sides } in works {
         let run = listed.run;
         let task = claims.remove(&run.task);
         let files = match &sides {
             Some((base, head)) => git::touched_files(repo, base, head)?,
-            None => git::Paths::default(),
+            None => git::ListedPaths::default(),
         };
         if sides.is_none() && task.is_none() {
             continue;
         }
         let has_more_files = files.total > files.listed.len() as u64;
         let state = listed.task_state.map_or("", TaskState::as_str);
-        pieces.push(Piece {
-            side: Side {
+        pieces.push(ConflictParty {
+            side: ConflictSide {
                 task: run.task,
                 title: listed.title.map(String::from).unwrap_or_default(),
                 status: task.as_ref().map_or(state, &status).to_owned(),
@@ -191,11 +191,11 @@ fn pieces(
 }
 
 /// A task that has not begun.
-fn claim(task: &Task, status: &impl Fn(&Task) -> &'static str) -> Piece {
+fn claim(task: &Task, status: &impl Fn(&Task) -> &'static str) -> ConflictParty {
     let (scope, files) = (task.spec.scope.clone(), Vec::new());
-    Piece {
+    ConflictParty {
         party: Party { id: task.id, scope, files, has_more_files: false },
-        side: Side {
+        side: ConflictSide {
             task: task.id,
             title: task.spec.title.to_string(),
             status: status(task).to_owned(),

@@ -85,7 +85,7 @@ pub(super) fn check_apart<'a>(branches: impl Iterator<Item = &'a str>) -> Outcom
 
 /// The task that has a branch name already.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Holder {
+pub(super) enum NameHolder {
     /// An open task.
     Task(TaskId),
     /// The branch exists, perhaps with the work of a task that did not come to its end.
@@ -97,19 +97,22 @@ pub(super) enum Holder {
 }
 
 /// The problem of a user whose branch name is taken.
-pub(super) fn taken(branch: &str, holder: &Holder) -> Problem {
+pub(super) fn taken(branch: &str, holder: &NameHolder) -> Problem {
     let why = match holder {
-        Holder::Task(task) => format!("it belongs to task {task}, which has not finished"),
-        Holder::Branch(_) | Holder::Own => "it exists already".to_owned(),
-        Holder::Neighbour(why) => why.clone(),
+        NameHolder::Task(task) => format!("it belongs to task {task}, which has not finished"),
+        NameHolder::Branch(_) | NameHolder::Own => "it exists already".to_owned(),
+        NameHolder::Neighbour(why) => why.clone(),
     };
     let problem = Problem::new(Code::BranchTaken, format!("the branch {branch} is taken: {why}"))
         .hint("choose another name; nothing was created");
+    let base = format!("to build on it, choose a new name and start from it: `--base {branch}`");
     match holder {
-        Holder::Task(_) => problem.hint(format!("`fleet kill {branch}` stops it; the branch stays")),
-        Holder::Branch(task) => problem
+        NameHolder::Task(_) => problem.hint(format!("`fleet kill {branch}` stops it; the branch stays")),
+        NameHolder::Branch(task) => problem
             .hints(task.map(|task| format!("`fleet resume {task}` continues the work on it")))
+            .hint(base)
             .hint(format!("`git branch -d {branch}` removes it, if its work is merged")),
-        Holder::Neighbour(_) | Holder::Own => problem,
+        NameHolder::Own => problem.hint(base),
+        NameHolder::Neighbour(_) => problem,
     }
 }

@@ -4,18 +4,19 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use fleet_core::task::Task;
+use fleet_core::task::{Status, Task};
 use fleet_host::disk;
 use fleet_host::git::{OccupiedSlot, SlotState};
 use fleet_host::lock::Exclusive;
 use fleet_host::process::Processes;
+use fleet_store::ops::{ListTasks, StatusFilter, TaskFilter};
 
 use crate::home::Home;
 use crate::lost_keeper::LostKeeper;
-use crate::runner::{Startable, find_unattended, registry, upcoming};
+use crate::runner::{Startable, find_unattended, registry};
 use crate::verbs::gc::{area, names};
 use crate::verbs::prelude::*;
-use fleet_api::verbs::doctor::{Check, Verdict};
+use fleet_api::verbs::doctor::{CheckVerdict, DoctorCheck};
 
 /// A run that was claimed a moment ago has no keeper yet.
 const STARTING: Duration = Duration::from_secs(10);
@@ -25,32 +26,32 @@ const LARGE_TRASH_BYTES: u64 = 1_000_000_000;
 const NAMED: usize = 3;
 
 /// Looks at everything here. Needs a store that answers.
-pub(super) async fn checks(engine: &Engine) -> Vec<Check> {
+pub(super) async fn checks(engine: &Engine) -> Vec<DoctorCheck> {
     let mut checks = vec![checked("runner", runner(engine).await)];
     match waiting(engine).await {
         Ok(found) => checks.extend(found),
-        Err(problem) => checks.push(Check::bad("agents", problem)),
+        Err(problem) => checks.push(DoctorCheck::bad("agents", problem)),
     }
     checks.extend(match leftovers(engine).await {
-        Ok(found) if found.is_empty() => vec![Check::good("leftovers", "none")],
+        Ok(found) if found.is_empty() => vec![DoctorCheck::good("leftovers", "none")],
         Ok(found) => found,
-        Err(problem) => vec![Check::bad("leftovers", problem)],
+        Err(problem) => vec![DoctorCheck::bad("leftovers", problem)],
     });
     checks.push(checked("trash", trash(engine).await));
     checks
 }
 
-fn checked(name: &str, outcome: Outcome<Check>) -> Check {
-    outcome.unwrap_or_else(|problem| Check::bad(name, problem))
+fn checked(name: &str, outcome: Outcome<DoctorCheck>) -> DoctorCheck {
+    outcome.unwrap_or_else(|problem| DoctorCheck::bad(name, problem))
 }
 
-async fn runner(engine: &Engine) -> Outcome<Check> {
+async fn runner(engine: &Engine) -> Outcome<DoctorCheck> {
     let up = registry::up(engine.home())?;
     let (old, up): (Vec<_>, Vec<_>) = up.into_iter().partition(|runner| runner.outdated);
     if let (Some(old), true) = (old.first(), up.is_empty()) {
         let detail =
             format!("{} ({}) is older than the store: it starts no more agents", old.name, old.version);
-        return Ok(Check::warning(
+        return Ok(DoctorCheck::warning(
             "runner",
             detail,
             "`fleet restart` starts this version; agents keep running",
@@ -62,13 +63,13 @@ async fn runner(engine: &Engine) -> Outcome<Check> {
         } else {
             String::new()
         };
-        return Ok(Check::good("runner", format!("{} is up{more}", first.name)));
+        return Ok(DoctorCheck::good("runner", format!("{} is up{more}", first.name)));
     }
     Ok(match find_unattended(engine).await? {
-        None => Check::good("runner", "none is up, and none is needed"),
+        None => DoctorCheck::good("runner", "none is up, and none is needed"),
         Some(tasks) => {
             let detail = format!("tasks are {}, and no runner is up", tasks.state());
-            Check::warning("runner", detail, "`fleet start` starts one")
+            DoctorCheck::warning("runner", detail, "`fleet start` starts one")
         }
     })
 }
@@ -76,37 +77,40 @@ async fn runner(engine: &Engine) -> Outcome<Check> {
 const CHECKED_TASKS: i64 = 1_000;
 
 /// What tasks need that is not here. Another machine with the same store may have it.
-async fn waiting(engine: &Engine) -> Outcome<Vec<Check>> {
-    let tasks = upcoming(engine, CHECKED_TASKS).await?.tasks;
-    let startable = Startable::look(engine, &tasks).await?;
+async fn waiting(engine: &Engine) -> Outcome<Vec<DoctorCheck>> {
+    let statuses = StatusFilter(vec![Status::Ready, Status::Scheduled]);
+    let filter = TaskFilter::default();
+    let list = ListTasks { statuses, filter, limit: CHECKED_TASKS, now: engine.time().await? };
+    let tasks = engine.call(list).await?.tasks;
+    let startable = Startable::look(engine, tasks.iter().map(|task| (task.project, task.agent()))).await?;
     Ok(missing_agents(&tasks, &startable).into_iter().chain(refused(&startable)).collect())
 }
 
 /// Agents that tasks name, and that cannot be started here.
-fn missing_agents(tasks: &[Task], startable: &Startable) -> Option<Check> {
+fn missing_agents(tasks: &[Task], startable: &Startable) -> Option<DoctorCheck> {
     let naming = tasks.iter().filter(|task| task.agent().is_some());
     let missing: BTreeMap<&str, TaskId> =
-        naming.filter_map(|task| Some((startable.missing_agent(task)?, task.id))).collect();
+        naming.filter_map(|task| Some((startable.missing_agent(task.agent())?, task.id))).collect();
     let task = missing.values().next()?;
     let names: Vec<&str> = missing.keys().copied().collect();
     let detail = format!("tasks wait for agents that cannot be started here: {}", names.join(", "));
     let hint = format!(
         "`fleet agents` shows how to install them; `fleet task edit {task} --agent NAME` chooses another"
     );
-    Some(Check::warning("agents", detail, hint))
+    Some(DoctorCheck::warning("agents", detail, hint))
 }
 
 /// Repositories that tasks are about, and that agents cannot work in here.
-fn refused(startable: &Startable) -> impl Iterator<Item = Check> {
-    startable.refused.values().map(|problem| Check {
+fn refused(startable: &Startable) -> impl Iterator<Item = DoctorCheck> {
+    startable.refused.values().map(|problem| DoctorCheck {
         name: "repositories".to_owned(),
-        verdict: Verdict::Warning,
+        verdict: CheckVerdict::Warning,
         detail: format!("tasks wait for a repository: {problem}"),
         hints: problem.hints.clone(),
     })
 }
 
-async fn leftovers(engine: &Engine) -> Outcome<Vec<Check>> {
+async fn leftovers(engine: &Engine) -> Outcome<Vec<DoctorCheck>> {
     let mut checks = Vec::new();
     let orphans = orphans(engine).await?;
     checks.extend(found(
@@ -142,13 +146,13 @@ async fn leftovers(engine: &Engine) -> Outcome<Vec<Check>> {
     Ok(checks)
 }
 
-fn found(what: &str, names: &[String], hint: &str) -> Option<Check> {
+fn found(what: &str, names: &[String], hint: &str) -> Option<DoctorCheck> {
     if names.is_empty() {
         return None;
     }
     let more = if names.len() > NAMED { format!(" and {} more", names.len() - NAMED) } else { String::new() };
     let first = names.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
-    Some(Check::warning("leftovers", format!("{what}: {first}{more}"), hint))
+    Some(DoctorCheck::warning("leftovers", format!("{what}: {first}{more}"), hint))
 }
 
 /// Runs that are marked as at work here, or that the store takes for such, and that no process keeps.
@@ -193,7 +197,7 @@ async fn is_live(engine: &Engine, id: RunId) -> Outcome<bool> {
 /// Processes that carry the mark of a run of this home that has ended and was tidied up.
 async fn processes(engine: &Engine) -> Outcome<Vec<String>> {
     let place = engine.place()?;
-    let carrying = blocking(|| Processes::scan().carrying("FLEET_RUN")).await?;
+    let carrying = blocking(|| Processes::scan().with_variable("FLEET_RUN")).await?;
     let mut left = Vec::new();
     for (value, pids) in carrying {
         let Ok(id) = value.parse::<RunId>() else { continue };
@@ -248,17 +252,17 @@ fn in_words(slot: &OccupiedSlot) -> String {
     format!("{} ({})", slot.path.display(), who.join(", "))
 }
 
-async fn trash(engine: &Engine) -> Outcome<Check> {
+async fn trash(engine: &Engine) -> Outcome<DoctorCheck> {
     let trash = engine.home().trash();
     let used = blocking(move || disk::usage(&trash)).await?;
     // The folder itself is always there.
     if used.files <= 1 {
-        return Ok(Check::good("trash", "empty"));
+        return Ok(DoctorCheck::good("trash", "empty"));
     }
     let said = format!("{} MB in {} files", used.bytes / 1_000_000, used.files - 1);
     Ok(if used.bytes > LARGE_TRASH_BYTES {
-        Check::warning("trash", said, "`fleet gc` removes it in the background, and so does a runner")
+        DoctorCheck::warning("trash", said, "`fleet gc` removes it in the background, and so does a runner")
     } else {
-        Check::good("trash", said)
+        DoctorCheck::good("trash", said)
     })
 }

@@ -3,7 +3,7 @@
 use fleet_core::size::Size;
 use fleet_host::disk;
 
-use fleet_api::verbs::doctor::Check;
+use fleet_api::verbs::doctor::DoctorCheck;
 
 use crate::verbs::prelude::*;
 
@@ -12,18 +12,20 @@ const LOW_SPACE_BYTES: u64 = 100_000_000;
 const HINT: &str = "free some space: `fleet disk` shows what uses it, `fleet gc` removes what is old";
 
 /// Writes to the store, because only that tells, and asks for the space around it.
-pub(super) async fn check(engine: &Engine) -> Check {
+pub(super) async fn check(engine: &Engine) -> DoctorCheck {
     if let Err(problem) = probe(engine).await {
-        return Check::bad("space", problem.hint(HINT));
+        return DoctorCheck::bad("space", problem.hint(HINT));
     }
     let home = engine.home().root();
     // Whole megabytes, or whole gigabytes where there are many.
     let unit = |free: u64| if free < 10_000_000_000 { 1_000_000 } else { 1_000_000_000 };
     let said = |free: u64| format!("{} free at {}", Size(free / unit(free) * unit(free)), home.display());
     match disk::free(home) {
-        Some(free) if free < LOW_SPACE_BYTES => Check::warning("space", format!("only {}", said(free)), HINT),
-        Some(free) => Check::good("space", said(free)),
-        None => Check::good("space", "the store can be written to"),
+        Some(free) if free < LOW_SPACE_BYTES => {
+            DoctorCheck::warning("space", format!("only {}", said(free)), HINT)
+        }
+        Some(free) => DoctorCheck::good("space", said(free)),
+        None => DoctorCheck::good("space", "the store can be written to"),
     }
 }
 

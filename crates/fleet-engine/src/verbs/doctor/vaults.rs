@@ -5,24 +5,24 @@ use std::path::PathBuf;
 use fleet_core::project::Project;
 use fleet_host::git;
 
-use fleet_api::verbs::doctor::Check;
+use fleet_api::verbs::doctor::DoctorCheck;
 
 use crate::verbs::prelude::*;
 
-pub(super) async fn checks(engine: &Engine) -> Vec<Check> {
+pub(super) async fn checks(engine: &Engine) -> Vec<DoctorCheck> {
     match look(engine).await {
         Ok((0, _)) => Vec::new(),
         Ok((number, bad)) if bad.is_empty() => {
             let vaults = if number == 1 { "vault" } else { "vaults" };
-            vec![Check::good("snapshots", format!("{number} {vaults}, no damage"))]
+            vec![DoctorCheck::good("snapshots", format!("{number} {vaults}, no damage"))]
         }
         Ok((_, bad)) => bad,
-        Err(problem) => vec![Check::bad("snapshots", problem)],
+        Err(problem) => vec![DoctorCheck::bad("snapshots", problem)],
     }
 }
 
 /// How many there are, and what is wrong with them.
-async fn look(engine: &Engine) -> Outcome<(usize, Vec<Check>)> {
+async fn look(engine: &Engine) -> Outcome<(usize, Vec<DoctorCheck>)> {
     let home = engine.home();
     let (mut number, mut bad) = (0, Vec::new());
     for project in engine.projects().await? {
@@ -40,9 +40,9 @@ async fn look(engine: &Engine) -> Outcome<(usize, Vec<Check>)> {
     Ok((number, bad))
 }
 
-fn damaged(project: &Project, place: &str, finding: &str) -> Check {
+fn damaged(project: &Project, place: &str, finding: &str) -> DoctorCheck {
     let problem = Problem::new(Code::Io, format!("the vault of {} is damaged: {finding}", project.name));
-    Check::bad(
+    DoctorCheck::bad(
         "snapshots",
         problem.hint(format!("copy {place} away: what is left of the snapshots is in there")).hint(
             "once it is moved, the next run creates a new one; branches in your repository are not affected",

@@ -4,17 +4,17 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use fleet_api::verbs::gc::{Item, Kind};
+use fleet_api::verbs::gc::{GcItem, GcKind};
 use fleet_core::project::Project;
 use fleet_host::git::{Area, Slot, SlotState};
 use fleet_host::lock::Exclusive;
 
-use super::{Action, Found, Search};
+use super::{GcAction, GcSearch, Removable};
 use crate::keeper::checkout;
 use crate::verbs::prelude::*;
 
 /// What was moved aside and is still there.
-pub(super) async fn trash(engine: &Engine, search: Search) -> Outcome<Option<Found>> {
+pub(super) async fn trash(engine: &Engine, search: GcSearch) -> Outcome<Option<Removable>> {
     let trash = engine.home().trash();
     let count = names(&trash)?.len();
     if count == 0 {
@@ -22,12 +22,12 @@ pub(super) async fn trash(engine: &Engine, search: Search) -> Outcome<Option<Fou
     }
     let (what, why) = (trash.display().to_string(), "moved aside before".to_owned());
     let bytes = blocking(move || search.bytes(&trash)).await?;
-    let item = Item { kind: Kind::Trash, what, why, count, bytes };
-    Ok(Some(Found { item, action: Action::Sweep }))
+    let item = GcItem { kind: GcKind::Trash, what, why, count, bytes };
+    Ok(Some(Removable { item, action: GcAction::Sweep }))
 }
 
 /// Worktrees that are not in use: of repositories that are gone, and more than the pool keeps.
-pub(super) async fn worktrees(engine: &Engine, search: Search) -> Outcome<Vec<Found>> {
+pub(super) async fn worktrees(engine: &Engine, search: GcSearch) -> Outcome<Vec<Removable>> {
     let mut items = Vec::new();
     for project in engine.projects_here().await? {
         let area = area(engine, &project)?;
@@ -39,8 +39,8 @@ pub(super) async fn worktrees(engine: &Engine, search: Search) -> Outcome<Vec<Fo
             let why = if is_gone { "its repository is gone" } else { "more than `workspaces.pool` keeps" };
             let found = |slot: Slot| {
                 let (what, bytes) = (slot.path.display().to_string(), search.bytes(&slot.path));
-                let item = Item { kind: Kind::Worktree, what, why: why.to_owned(), count: 1, bytes };
-                Found { item, action: Action::Discard(area.clone(), slot) }
+                let item = GcItem { kind: GcKind::Worktree, what, why: why.to_owned(), count: 1, bytes };
+                Removable { item, action: GcAction::Discard(area.clone(), slot) }
             };
             spare.into_iter().map(found).collect::<Vec<_>>()
         });
@@ -52,12 +52,12 @@ pub(super) async fn worktrees(engine: &Engine, search: Search) -> Outcome<Vec<Fo
 /// The worktrees of a project, as it is configured or, where that is gone, as everything is.
 pub(crate) fn area(engine: &Engine, project: &Project) -> Outcome<Area> {
     let here = engine.at(checkout(project)).and_then(|here| here.config().cloned());
-    let config = here.or_else(|_| engine.nowhere().config().cloned())?;
+    let config = here.or_else(|_| engine.without_project().config().cloned())?;
     Ok(engine.home().area(project, &config))
 }
 
 /// Files of runners that are gone. Those of ports are removed by the next one who wants ports.
-pub(super) fn files(engine: &Engine) -> Outcome<Option<Found>> {
+pub(super) fn files(engine: &Engine) -> Outcome<Option<Removable>> {
     let mut stale = Vec::new();
     for path in names(&engine.home().runners())? {
         if !Exclusive::is_held(&path).map_err(problems::at(&path))? {
@@ -69,8 +69,8 @@ pub(super) fn files(engine: &Engine) -> Outcome<Option<Found>> {
     }
     let (count, what) = (stale.len(), "runners".to_owned());
     let why = "their processes are gone".to_owned();
-    let item = Item { kind: Kind::Files, what, why, count, bytes: 0 };
-    Ok(Some(Found { item, action: Action::Files(stale) }))
+    let item = GcItem { kind: GcKind::Files, what, why, count, bytes: 0 };
+    Ok(Some(Removable { item, action: GcAction::Files(stale) }))
 }
 
 /// What is in a folder, which need not be there.

@@ -5,16 +5,16 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use fleet_api::verbs::gc::{Item, Kind};
+use fleet_api::verbs::gc::{GcItem, GcKind};
 use fleet_core::tidy::{self, SnapshotFacts};
-use fleet_host::git::{self, GitError, Landing, Oid, StoredSnapshot};
+use fleet_host::git::{self, GitError, LandingTarget, Oid, StoredSnapshot};
 
 use super::find::names;
-use super::{Action, Found, Search};
+use super::{GcAction, GcSearch, Removable};
 use crate::verbs::prelude::*;
 use crate::verbs::project_git::ProjectGit;
 
-pub(super) async fn logs(engine: &Engine, search: Search) -> Outcome<Vec<Found>> {
+pub(super) async fn logs(engine: &Engine, search: GcSearch) -> Outcome<Vec<Removable>> {
     let home = engine.home();
     let mut items = Vec::new();
     for path in names(&home.runs())? {
@@ -25,19 +25,19 @@ pub(super) async fn logs(engine: &Engine, search: Search) -> Outcome<Vec<Found>>
         }
         let (what, why) = (path.display().to_string(), "its run ended long ago".to_owned());
         let bytes = blocking(move || search.bytes(&path)).await?;
-        let item = Item { kind: Kind::Logs, what, why, count: 1, bytes };
-        items.push(Found { item, action: Action::Folder(id) });
+        let item = GcItem { kind: GcKind::Logs, what, why, count: 1, bytes };
+        items.push(Removable { item, action: GcAction::Folder(id) });
     }
     Ok(items)
 }
 
 /// Whether a folder has not changed for long; the store need not be asked about the others. A clock that was wrong at
 /// one time must not make a folder young forever, so a moment in the future says nothing.
-fn is_untouched(path: &Path, search: Search) -> bool {
+fn is_untouched(path: &Path, search: GcSearch) -> bool {
     fs::metadata(path).is_ok_and(|found| is_long_ago(found.mtime(), search))
 }
 
-fn is_long_ago(seconds: i64, search: Search) -> bool {
+fn is_long_ago(seconds: i64, search: GcSearch) -> bool {
     let (then, now) = (Millis(seconds.saturating_mul(1_000)), clock::machine_now());
     then > now || tidy::is_old(Some(then), search.older_than, now)
 }
@@ -48,13 +48,13 @@ fn newest(snapshots: &[StoredSnapshot]) -> i64 {
 }
 
 /// Whether a run ended long ago. One that this store does not know belongs to another one, and stays.
-async fn is_old(engine: &Engine, id: RunId, search: Search) -> Outcome<bool> {
+async fn is_old(engine: &Engine, id: RunId, search: GcSearch) -> Outcome<bool> {
     let run = engine.known_run(id).await?;
     Ok(run.is_some_and(|run| tidy::is_old(run.ended_at, search.older_than, engine.now())))
 }
 
 /// The snapshots of runs that ended long ago: all of work that has landed, all but the last of other work.
-pub(super) async fn snapshots(engine: &Engine, search: Search) -> Outcome<Vec<Found>> {
+pub(super) async fn snapshots(engine: &Engine, search: GcSearch) -> Outcome<Vec<Removable>> {
     let mut items = Vec::new();
     for project in engine.projects_here().await? {
         if !Path::new(&project.common_dir).exists() {
@@ -80,19 +80,19 @@ pub(super) async fn snapshots(engine: &Engine, search: Search) -> Outcome<Vec<Fo
     Ok(items)
 }
 
-fn droppable(project: &ProjectGit, runs: Vec<Vec<StoredSnapshot>>) -> Result<Vec<Found>, GitError> {
+fn droppable(project: &ProjectGit, runs: Vec<Vec<StoredSnapshot>>) -> Result<Vec<Removable>, GitError> {
     let ProjectGit { repo, vault } = project;
     if runs.is_empty() {
         return Ok(Vec::new());
     }
     let heads: BTreeSet<Oid> = runs.iter().flatten().filter_map(|snapshot| snapshot.head.clone()).collect();
     let landings = git::landings(repo)?;
-    let facts = Facts {
+    let facts = CommitFacts {
         missing: git::not_landed(vault, &heads, &landings)?,
         trees: git::trees(vault, &heads)?,
         landings,
     };
-    let found = |snapshots: Vec<StoredSnapshot>| -> Option<Found> {
+    let found = |snapshots: Vec<StoredSnapshot>| -> Option<Removable> {
         let judged: Vec<SnapshotFacts> = snapshots.iter().map(|snapshot| facts.of(snapshot)).collect();
         let is_landed = judged.last().is_some_and(|last| last.is_landed);
         let may_go = tidy::droppable(&judged);
@@ -105,20 +105,20 @@ fn droppable(project: &ProjectGit, runs: Vec<Vec<StoredSnapshot>>) -> Result<Vec
         let first = drop.first()?;
         let why = if is_landed { "its work has landed" } else { "older than its last one, which stays" };
         let (what, why) = (format!("run {}", first.run), why.to_owned());
-        let item = Item { kind: Kind::Snapshots, what, why, count: drop.len(), bytes: 0 };
-        Some(Found { item, action: Action::Drop(vault.clone(), drop) })
+        let item = GcItem { kind: GcKind::Snapshots, what, why, count: drop.len(), bytes: 0 };
+        Some(Removable { item, action: GcAction::Drop(vault.clone(), drop) })
     };
     Ok(runs.into_iter().filter_map(found).collect())
 }
 
 /// What git says about the commits that snapshots were taken on.
-struct Facts {
+struct CommitFacts {
     missing: BTreeSet<Oid>,
     trees: BTreeMap<Oid, Oid>,
-    landings: Vec<Landing>,
+    landings: Vec<LandingTarget>,
 }
 
-impl Facts {
+impl CommitFacts {
     fn of(&self, snapshot: &StoredSnapshot) -> SnapshotFacts {
         let is_merged = snapshot
             .head

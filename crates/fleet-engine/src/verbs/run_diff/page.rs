@@ -22,7 +22,7 @@ pub(super) struct Cursor {
 }
 
 impl Cursor {
-    fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         format!("{}-{}-{}", self.base, self.head, self.skip)
     }
 }

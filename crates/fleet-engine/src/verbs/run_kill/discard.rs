@@ -6,7 +6,7 @@ use fleet_host::disk;
 use fleet_host::git::{self, GitError, KeepCommits, Oid};
 use fleet_store::ops::ListedRun;
 
-use crate::verbs::elsewhere::Here;
+use crate::verbs::elsewhere::ThisPlace;
 use crate::verbs::prelude::*;
 use crate::verbs::project_git::ProjectGit;
 
@@ -20,7 +20,7 @@ pub(super) async fn settle(engine: &Engine, discard: bool, one: &mut Killed) -> 
         return Ok(());
     };
     one.remarks = remarks(engine, run.id).await?;
-    if let Some(place) = Here::of(engine)?.place_of(&run) {
+    if let Some(place) = ThisPlace::of(engine)?.place_of(&run) {
         one.detail = Some(format!("its branch is {place}"));
         return Ok(());
     }
@@ -37,13 +37,13 @@ pub(super) async fn settle(engine: &Engine, discard: bool, one: &mut Killed) -> 
         return Ok(());
     }
     match blocking(move || if discard { drop.discard() } else { drop.look() }).await? {
-        Ok(Left::Nothing) => {}
-        Ok(Left::Branch) => one.branch = Some(branch),
-        Ok(Left::Moved) => {
+        Ok(BranchLeft::Nothing) => {}
+        Ok(BranchLeft::Branch) => one.branch = Some(branch),
+        Ok(BranchLeft::Moved) => {
             one.detail = Some(format!("the branch {branch} has just moved"));
             one.branch = Some(branch);
         }
-        Ok(Left::Snapshot(name)) => {
+        Ok(BranchLeft::Snapshot(name)) => {
             one.discarded = true;
             one.snapshot = Some(name);
         }
@@ -70,7 +70,7 @@ struct Drop {
 }
 
 /// What is left of a branch.
-enum Left {
+enum BranchLeft {
     /// It is not there, and was not before.
     Nothing,
     Branch,
@@ -85,13 +85,13 @@ impl Drop {
         git::branch_commit(&self.git.repo, &self.branch)
     }
 
-    fn look(&self) -> Result<Left, GitError> {
-        Ok(if self.tip()?.is_some() { Left::Branch } else { Left::Nothing })
+    fn look(&self) -> Result<BranchLeft, GitError> {
+        Ok(if self.tip()?.is_some() { BranchLeft::Branch } else { BranchLeft::Nothing })
     }
 
     /// Kept first, deleted then: whenever this ends, the commits are somewhere.
-    fn discard(&self) -> Result<Left, GitError> {
-        let Some(tip) = self.tip()? else { return Ok(Left::Nothing) };
+    fn discard(&self) -> Result<BranchLeft, GitError> {
+        let Some(tip) = self.tip()? else { return Ok(BranchLeft::Nothing) };
         let snapshot = git::keep_commit(&KeepCommits {
             repo: &self.git.repo,
             vault: &self.git.vault,
@@ -100,9 +100,9 @@ impl Drop {
             at_seconds: clock::now().0 / 1_000,
         })?;
         Ok(if git::delete_branch(&self.git.repo, &self.branch, &tip)? {
-            Left::Snapshot(snapshot)
+            BranchLeft::Snapshot(snapshot)
         } else {
-            Left::Moved
+            BranchLeft::Moved
         })
     }
 }

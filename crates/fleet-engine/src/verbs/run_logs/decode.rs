@@ -3,28 +3,33 @@
 use std::path::Path;
 
 use fleet_agents::{AgentEvent, Brief, Conversation, Decoder};
-use fleet_api::verbs::run_logs::Stream;
+use fleet_api::verbs::run_logs::LogStream;
 use fleet_core::outcome::AgentExit;
-use fleet_host::lines::{Line, Lines};
-use fleet_host::log::{LogReader, Piece};
+use fleet_host::lines::{Line, LineSplitter};
+use fleet_host::log::{LogPiece, LogReader};
 
-use super::Log;
+use super::RunLog;
 use crate::keeper::Talk;
 use crate::keeper::journal::LONGEST_LINE;
 use crate::verbs::prelude::*;
 
 /// Reads a log piece by piece, from its beginning: what a line means can depend on those before it.
 pub(crate) struct Decoded {
-    log: Log,
+    log: RunLog,
     reader: LogReader,
-    lines: Lines,
+    lines: LineSplitter,
     decoder: Option<Box<dyn Decoder>>,
 }
 
-impl Log {
+impl RunLog {
     pub(in crate::verbs) fn decoded(self) -> Decoded {
-        let decoder = if self.stream == Stream::Out { self.decoder() } else { None };
-        Decoded { reader: LogReader::new(&self.path), lines: Lines::new(LONGEST_LINE), decoder, log: self }
+        let decoder = if self.stream == LogStream::Out { self.decoder() } else { None };
+        Decoded {
+            reader: LogReader::new(&self.path),
+            lines: LineSplitter::new(LONGEST_LINE),
+            decoder,
+            log: self,
+        }
     }
 
     /// `None` for an agent that this version does not know: its lines are shown as they are.
@@ -45,7 +50,7 @@ impl Log {
 
 impl Decoded {
     /// Which run and which stream it is of.
-    pub(super) fn of(&self) -> (RunId, Stream) {
+    pub(super) fn of(&self) -> (RunId, LogStream) {
         (self.log.run.id, self.log.stream)
     }
 
@@ -65,8 +70,8 @@ impl Decoded {
         let mut each = |line: Line<'_>| decode(decoder, &line, &mut entries);
         match self.log.piece(&mut self.reader)? {
             None => return Ok(None),
-            Some(Piece::Bytes { bytes, .. }) => self.lines.push(&bytes, &mut each),
-            Some(Piece::Gap { offset, left_out }) => {
+            Some(LogPiece::Bytes { bytes, .. }) => self.lines.push(&bytes, &mut each),
+            Some(LogPiece::Gap { offset, left_out }) => {
                 self.lines.skip_to(offset + left_out, &mut each);
                 entries.push(AgentEvent::Gap { bytes: left_out });
             }
@@ -86,7 +91,7 @@ impl Decoded {
     }
 }
 
-impl Log {
+impl RunLog {
     fn exit(&self) -> Option<&AgentExit> {
         self.result.as_ref().map(|result| &result.exit)
     }

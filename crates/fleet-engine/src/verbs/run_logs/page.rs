@@ -3,11 +3,11 @@
 use std::sync::{Mutex, PoisonError};
 
 use fleet_api::Bytes;
-use fleet_api::verbs::run_logs::{Piece, Request};
+use fleet_api::verbs::run_logs::{OutputPiece, Request};
 use fleet_core::event::AgentEvent;
 use fleet_host::log::{self, LogReader};
 
-use super::Log;
+use super::RunLog;
 use super::decode::Decoded;
 use crate::verbs::prelude::*;
 
@@ -19,22 +19,22 @@ const MAX_OPEN: usize = 16;
 /// Logs that a caller reads page by page, decoded up to its last page: what a line means can depend on all before it,
 /// and not every page should be decoded from the beginning.
 #[derive(Default)]
-pub(crate) struct OpenLogs(Mutex<Vec<Open>>);
+pub(crate) struct OpenLogs(Mutex<Vec<OpenPage>>);
 
-pub(super) struct Open {
+pub(super) struct OpenPage {
     decoded: Decoded,
     given: u64,
 }
 
 impl OpenLogs {
-    fn take(&self, log: &Log, given: u64) -> Option<Open> {
+    fn take(&self, log: &RunLog, given: u64) -> Option<OpenPage> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let of = (log.run.id, log.stream);
         let at = all.iter().position(|open| open.given == given && open.decoded.of() == of)?;
         Some(all.remove(at))
     }
 
-    fn put(&self, open: Open) {
+    fn put(&self, open: OpenPage) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.push(open);
         if all.len() > MAX_OPEN {
@@ -45,14 +45,14 @@ impl OpenLogs {
 
 /// A reader's position in a log.
 pub(super) enum Reading {
-    Raw { log: Log, reader: LogReader },
-    Decoded { open: Open, skip: u64 },
+    Raw { log: RunLog, reader: LogReader },
+    Decoded { open: OpenPage, skip: u64 },
 }
 
 #[derive(Default)]
 pub(super) struct Page {
     pub(super) entries: Vec<AgentEvent>,
-    pub(super) pieces: Vec<Piece>,
+    pub(super) pieces: Vec<OutputPiece>,
     pub(super) more: bool,
 }
 
@@ -63,7 +63,7 @@ impl Page {
 }
 
 impl Reading {
-    pub(super) fn begin(engine: &Engine, log: Log, request: &Request) -> Outcome<Self> {
+    pub(super) fn begin(engine: &Engine, log: RunLog, request: &Request) -> Outcome<Self> {
         if request.raw {
             let reader = log.bytes(request.after, request.last_lines)?;
             return Ok(Self::Raw { log, reader });
@@ -71,7 +71,7 @@ impl Reading {
         let after = request.after.unwrap_or_default();
         Ok(match engine.open_logs().take(&log, after).filter(|_| after > 0) {
             Some(open) => Self::Decoded { open, skip: 0 },
-            None => Self::Decoded { open: Open { decoded: log.decoded(), given: 0 }, skip: after },
+            None => Self::Decoded { open: OpenPage { decoded: log.decoded(), given: 0 }, skip: after },
         })
     }
 
@@ -105,12 +105,12 @@ impl Reading {
     }
 }
 
-fn raw(log: &Log, reader: &mut LogReader) -> Outcome<Page> {
+fn raw(log: &RunLog, reader: &mut LogReader) -> Outcome<Page> {
     let (begin, mut page) = (reader.position(), Page::default());
     while let Some(piece) = log.piece(reader)? {
         page.pieces.push(match piece {
-            log::Piece::Bytes { bytes, .. } => Piece::Bytes(Bytes(bytes)),
-            log::Piece::Gap { left_out, .. } => Piece::Gap(left_out),
+            log::LogPiece::Bytes { bytes, .. } => OutputPiece::Bytes(Bytes(bytes)),
+            log::LogPiece::Gap { left_out, .. } => OutputPiece::Gap(left_out),
         });
         if reader.position() - begin >= PAGE_BYTES {
             page.more = true;
@@ -120,7 +120,7 @@ fn raw(log: &Log, reader: &mut LogReader) -> Outcome<Page> {
     Ok(page)
 }
 
-fn decoded(open: &mut Open, skip: &mut u64, is_last: bool) -> Outcome<Page> {
+fn decoded(open: &mut OpenPage, skip: &mut u64, is_last: bool) -> Outcome<Page> {
     let (mut begin, mut page) = (open.decoded.position(), Page::default());
     while let Some(entries) = open.decoded.entries()? {
         take(entries, open, skip, &mut page);
@@ -140,7 +140,7 @@ fn decoded(open: &mut Open, skip: &mut u64, is_last: bool) -> Outcome<Page> {
     Ok(page)
 }
 
-fn take(entries: Vec<AgentEvent>, open: &mut Open, skip: &mut u64, page: &mut Page) {
+fn take(entries: Vec<AgentEvent>, open: &mut OpenPage, skip: &mut u64, page: &mut Page) {
     open.given += entries.len() as u64;
     let skipped = (*skip).min(entries.len() as u64);
     *skip -= skipped;

@@ -6,9 +6,19 @@ use fleet_core::task::TaskState;
 use fleet_store::ops::RunDetail;
 
 use super::name;
-use crate::verbs::elsewhere::Here;
+use crate::verbs::elsewhere::ThisPlace;
 use crate::verbs::prelude::*;
 use crate::verbs::{question, reasons};
+
+pub(in crate::verbs) const NO_COMMON_HISTORY: &str =
+    "no common history with the current commit, so `git merge` refuses it";
+
+pub(in crate::verbs) const LANDED: &str = "it has landed; `fleet clean` removes its branch";
+
+/// How to merge a branch that shares no commit with the current one.
+pub(in crate::verbs) fn merge_unrelated(branch: &str) -> String {
+    format!("`git merge --allow-unrelated-histories {branch}` merges it although there is no common history")
+}
 
 /// What to do next, most useful first.
 pub(in crate::verbs) fn next(engine: &Engine, detail: &RunDetail) -> Outcome<Vec<String>> {
@@ -29,16 +39,19 @@ pub(in crate::verbs) fn next(engine: &Engine, detail: &RunDetail) -> Outcome<Vec
         }
         RunState::Succeeded => after_success(detail, &name, &mut next),
         RunState::Failed | RunState::TimedOut | RunState::Lost | RunState::Cancelled => {
-            if let Some(reason) = run.reason {
-                let limits = detail.task.as_ref().map(|task| task.spec.limits);
-                next.extend(limits.and_then(|limits| reasons::more_use(run, limits)));
-                next.extend(reasons::remedy(engine, reason, run.task, &run.agent)?);
+            if let (Some(reason), Some(task)) = (run.reason, &detail.task) {
+                next.extend(reasons::more_use(run, task.spec.limits));
+                next.extend(reasons::remedy(engine, reason, task, &run.agent)?);
             }
-            next.push(format!("`fleet logs {name}` shows what it did, `fleet diff {name}` what it changed"));
-            next.extend(again(detail).filter(|_| newest.is_none()));
+            if run.started_at.is_some() {
+                next.push(format!(
+                    "`fleet logs {name}` shows what it did, `fleet diff {name}` what it changed"
+                ));
+            }
+            next.extend(again(detail, &next).filter(|_| newest.is_none()));
         }
     }
-    if let Some(place) = Here::of(engine)?.place_of(run) {
+    if let Some(place) = ThisPlace::of(engine)?.place_of(run) {
         let needs_its_files = |line: &String| {
             ["`fleet diff", "`fleet logs", "`git merge"].iter().any(|text| line.contains(text))
         };
@@ -49,8 +62,8 @@ pub(in crate::verbs) fn next(engine: &Engine, detail: &RunDetail) -> Outcome<Vec
 }
 
 fn after_success(detail: &RunDetail, name: &str, next: &mut Vec<String>) {
-    let task = detail.run.task;
-    if detail.task.as_ref().is_some_and(|task| task.state() == TaskState::Waiting) {
+    let (task, state) = (detail.run.task, detail.task.as_ref().map(fleet_core::task::Task::state));
+    if state == Some(TaskState::Waiting) {
         next.push(question::answer(task));
     }
     let result = detail.result.as_deref().and_then(|text| serde_json::from_str::<RunResult>(text).ok());
@@ -62,19 +75,19 @@ fn after_success(detail: &RunDetail, name: &str, next: &mut Vec<String>) {
     let has_others =
         detail.has_dependencies && detail.task.as_ref().is_some_and(|task| task.spec.base.is_none());
     let with = if has_others { ", with the work that it starts from" } else { "" };
-    next.extend(detail.run.branch.as_ref().map(|branch| format!("`git merge {branch}` merges it{with}")));
-    if detail.task.as_ref().is_some_and(|task| task.state() == TaskState::Done) {
+    // What waits for an answer is not finished.
+    let branch = detail.run.branch.as_ref().filter(|_| state != Some(TaskState::Waiting));
+    next.extend(branch.map(|branch| format!("`git merge {branch}` merges it{with}")));
+    if state == Some(TaskState::Done) {
         next.push(format!("`fleet prompt {task} \"…\"` continues it"));
     }
 }
 
 /// Whether and how it is retried.
-fn again(detail: &RunDetail) -> Option<String> {
+fn again(detail: &RunDetail, before: &[String]) -> Option<String> {
     let task = detail.task.as_ref()?;
     match task.state() {
-        TaskState::Failed | TaskState::Cancelled => {
-            Some(format!("`fleet task retry {}` retries it", task.id))
-        }
+        TaskState::Failed | TaskState::Cancelled => reasons::retry(task.id, before),
         TaskState::Queued => Some("it will be retried automatically".to_owned()),
         _ => None,
     }

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use fleet_api::verbs::setup::{Client, Scope};
+use fleet_api::verbs::setup::{SetupClient, SetupScope};
 
-use super::entry::Entry;
-use super::json::{self, Dialect};
+use super::entry::ServerEntry;
+use super::json::{self, JsonDialect};
 use super::{Edited, Made, toml};
 use crate::environment::Environment;
 use crate::verbs::prelude::*;
@@ -23,20 +23,20 @@ pub(super) enum Layout {
 }
 
 /// Where a client keeps its settings, and how our entry gets into them.
-pub(super) trait Settings: Copy {
-    fn file(self, engine: &Engine, scope: Scope) -> Outcome<PathBuf>;
+pub(super) trait ClientSettings: Copy {
+    fn file(self, engine: &Engine, scope: SetupScope) -> Outcome<PathBuf>;
     /// What the text registers under our name.
-    fn found(self, text: &str) -> Result<Option<Entry>, String>;
-    fn with(self, text: &str, entry: &Entry) -> Result<Edited, String>;
+    fn found(self, text: &str) -> Result<Option<ServerEntry>, String>;
+    fn with(self, text: &str, entry: &ServerEntry) -> Result<Edited, String>;
     /// The text without our entry, and without what was made around it; nothing when nothing else is left.
     fn without(self, text: &str, made: Made) -> Result<Option<String>, String>;
 }
 
-impl Settings for Client {
-    fn file(self, engine: &Engine, scope: Scope) -> Outcome<PathBuf> {
+impl ClientSettings for SetupClient {
+    fn file(self, engine: &Engine, scope: SetupScope) -> Outcome<PathBuf> {
         match scope {
-            Scope::User => user_file(self, engine.environment()),
-            Scope::Project => {
+            SetupScope::User => user_file(self, engine.environment()),
+            SetupScope::Project => {
                 let repository = engine.repository()?;
                 let root = repository.work_tree.as_ref().unwrap_or(&repository.common_dir);
                 Ok(match self {
@@ -49,14 +49,14 @@ impl Settings for Client {
         }
     }
 
-    fn found(self, text: &str) -> Result<Option<Entry>, String> {
+    fn found(self, text: &str) -> Result<Option<ServerEntry>, String> {
         match layout(self) {
             Some((layout, dialect)) => json::found(text, layout, dialect),
             None => toml::found(text),
         }
     }
 
-    fn with(self, text: &str, entry: &Entry) -> Result<Edited, String> {
+    fn with(self, text: &str, entry: &ServerEntry) -> Result<Edited, String> {
         match layout(self) {
             Some((layout, dialect)) => json::with(text, entry, layout, dialect),
             None => toml::with(text, entry),
@@ -72,21 +72,21 @@ impl Settings for Client {
 }
 
 /// Each has a variable that moves it.
-fn user_file(client: Client, environment: &Environment) -> Outcome<PathBuf> {
+fn user_file(client: SetupClient, environment: &Environment) -> Outcome<PathBuf> {
     let home = environment.user_home();
     let moved = |variable: &str| environment.get_os(variable).map(PathBuf::from);
     Ok(match client {
-        Client::Claude => {
+        SetupClient::Claude => {
             moved("CLAUDE_CONFIG_DIR").map_or_else(|| home.map(Path::to_owned), Ok)?.join(".claude.json")
         }
-        Client::Codex => {
+        SetupClient::Codex => {
             moved("CODEX_HOME").map_or_else(|| home.map(|home| home.join(".codex")), Ok)?.join("config.toml")
         }
-        Client::Gemini => {
+        SetupClient::Gemini => {
             let home = moved("GEMINI_CLI_HOME").map_or_else(|| home.map(Path::to_owned), Ok)?;
             home.join(".gemini").join("settings.json")
         }
-        Client::Opencode => {
+        SetupClient::Opencode => {
             let config =
                 moved("XDG_CONFIG_HOME").map_or_else(|| home.map(|home| home.join(".config")), Ok)?;
             existing(&config.join("opencode"), &["opencode.json", "opencode.jsonc"])
@@ -95,12 +95,12 @@ fn user_file(client: Client, environment: &Environment) -> Outcome<PathBuf> {
 }
 
 /// Its format in JSON; nothing for TOML.
-const fn layout(client: Client) -> Option<(Layout, Dialect)> {
+const fn layout(client: SetupClient) -> Option<(Layout, JsonDialect)> {
     match client {
-        Client::Claude => Some((Layout::Servers { typed: true }, Dialect::Strict)),
-        Client::Gemini => Some((Layout::Servers { typed: false }, Dialect::Comments)),
-        Client::Opencode => Some((Layout::Local, Dialect::CommentsAndCommas)),
-        Client::Codex => None,
+        SetupClient::Claude => Some((Layout::Servers { typed: true }, JsonDialect::Strict)),
+        SetupClient::Gemini => Some((Layout::Servers { typed: false }, JsonDialect::Comments)),
+        SetupClient::Opencode => Some((Layout::Local, JsonDialect::CommentsAndCommas)),
+        SetupClient::Codex => None,
     }
 }
 

@@ -17,10 +17,10 @@ pub(super) fn changes(before: &str, after: &str) -> Vec<String> {
     lines
 }
 
-type Piece = (usize, usize);
+type ByteSpan = (usize, usize);
 
 /// The pieces by which two texts differ.
-fn differing_pieces(old: &str, new: &str) -> (Piece, Piece) {
+fn differing_pieces(old: &str, new: &str) -> (ByteSpan, ByteSpan) {
     if old.is_empty() || new.is_empty() {
         return ((0, old.len()), (0, new.len()));
     }
@@ -63,14 +63,14 @@ fn common_length(
 }
 
 /// Without white space at its end; nothing, if that is all.
-fn trimmed(text: &str, (from, to): Piece) -> Piece {
+fn trimmed(text: &str, (from, to): ByteSpan) -> ByteSpan {
     (from, from + text[from..to].trim_end().len())
 }
 
 /// How far a piece may move to begin with a word.
 const MAX_MOVES: usize = 64;
 
-fn slide(text: &str, (mut from, mut to): Piece) -> Option<Piece> {
+fn slide(text: &str, (mut from, mut to): ByteSpan) -> Option<ByteSpan> {
     for _ in 0..MAX_MOVES {
         if text[from..].starts_with([',', '"', '[', '\n', ' ']) {
             return Some((from, to));
@@ -88,7 +88,7 @@ fn slide(text: &str, (mut from, mut to): Piece) -> Option<Piece> {
 }
 
 /// With the whole of the quoted word that it is in, if that is on the same line.
-fn quoted(text: &str, (from, to): Piece) -> Piece {
+fn quoted(text: &str, (from, to): ByteSpan) -> ByteSpan {
     let (before, after) = (&text[..from], &text[to..]);
     let start = before.rfind(['"', '\n']).filter(|found| before[*found..].starts_with('"'));
     let end = after.find(['"', '\n']).filter(|found| after[*found..].starts_with('"'));

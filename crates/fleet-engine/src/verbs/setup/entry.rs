@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fleet_api::verbs::setup::Scope;
+use fleet_api::verbs::setup::SetupScope;
 
 use crate::environment::Environment;
 use crate::verbs::prelude::*;
@@ -11,21 +11,21 @@ pub(super) const HOME: &str = "FLEET_HOME";
 
 /// The relevant part of an entry of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct ServerEntry {
     /// The program and its arguments; empty if it is not a program.
     pub(super) words: Vec<String>,
     /// `FLEET_HOME`, if the entry sets it.
     pub(super) home: Option<String>,
 }
 
-impl Entry {
+impl ServerEntry {
     /// What this binary registers.
     ///
     /// Only the name if the `PATH` leads to this binary, because that stays right when a new version is installed
     /// elsewhere; else the whole path. A file that is shared with others always has only the name. A client may start
     /// us without the user's variables, so that a home other than the default is written down.
-    pub(super) fn ours(engine: &Engine, scope: Scope) -> Outcome<Self> {
-        if scope == Scope::Project {
+    pub(super) fn ours(engine: &Engine, scope: SetupScope) -> Outcome<Self> {
+        if scope == SetupScope::Project {
             return Ok(Self { words: vec!["fleet".to_owned(), "mcp".to_owned()], home: None });
         }
         let environment = engine.environment();

@@ -4,13 +4,13 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue as Input, CstNode, CstObject, CstRootNode};
 
 use super::client::Layout;
-use super::entry::{Entry, HOME};
+use super::entry::{HOME, ServerEntry};
 use super::{Edited, Made};
 use fleet_api::verbs::setup::NAME;
 
 /// What a client accepts beyond JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Dialect {
+pub(super) enum JsonDialect {
     Strict,
     Comments,
     /// Comments, and a comma behind the last item.
@@ -33,7 +33,7 @@ impl Layout {
         }
     }
 
-    fn parts(self, entry: &Entry) -> Vec<(&'static str, Input)> {
+    fn parts(self, entry: &ServerEntry) -> Vec<(&'static str, Input)> {
         let list = |words: &[String]| Input::Array(words.iter().cloned().map(Input::String).collect());
         let text = |text: &str| Input::String(text.to_owned());
         let (program, arguments) =
@@ -54,13 +54,18 @@ impl Layout {
     }
 }
 
-pub(super) fn found(text: &str, layout: Layout, dialect: Dialect) -> Result<Option<Entry>, String> {
+pub(super) fn found(text: &str, layout: Layout, dialect: JsonDialect) -> Result<Option<ServerEntry>, String> {
     let (_, top) = parse(text, dialect)?;
     let Some(table) = table(&top, layout)? else { return Ok(None) };
     Ok(table.get(NAME).map(|entry| read(entry.value(), layout)))
 }
 
-pub(super) fn with(text: &str, entry: &Entry, layout: Layout, dialect: Dialect) -> Result<Edited, String> {
+pub(super) fn with(
+    text: &str,
+    entry: &ServerEntry,
+    layout: Layout,
+    dialect: JsonDialect,
+) -> Result<Edited, String> {
     let (root, top) = parse(text, dialect)?;
     let made = if table(&top, layout)?.is_some() { Made::Entry } else { Made::Table };
     let table = top.object_value_or_create(layout.table()).ok_or_else(|| not_an_object(layout.table()))?;
@@ -84,7 +89,7 @@ pub(super) fn without(
     text: &str,
     made: Made,
     layout: Layout,
-    dialect: Dialect,
+    dialect: JsonDialect,
 ) -> Result<Option<String>, String> {
     let (root, top) = parse(text, dialect)?;
     if let Some(entry) = table(&top, layout)?.and_then(|table| table.get(NAME)) {
@@ -103,15 +108,15 @@ pub(super) fn without(
     Ok(Some(root.to_string()))
 }
 
-fn parse(text: &str, dialect: Dialect) -> Result<(CstRootNode, CstObject), String> {
+fn parse(text: &str, dialect: JsonDialect) -> Result<(CstRootNode, CstObject), String> {
     // The parser that keeps comments takes them everywhere.
-    if dialect == Dialect::Strict && !text.trim().is_empty() {
+    if dialect == JsonDialect::Strict && !text.trim().is_empty() {
         serde_json::from_str::<serde::de::IgnoredAny>(text)
             .map_err(|error| format!("not valid JSON: {error}"))?;
     }
     let options = ParseOptions {
-        allow_comments: dialect != Dialect::Strict,
-        allow_trailing_commas: dialect == Dialect::CommentsAndCommas,
+        allow_comments: dialect != JsonDialect::Strict,
+        allow_trailing_commas: dialect == JsonDialect::CommentsAndCommas,
         allow_loose_object_property_names: false,
         allow_missing_commas: false,
         allow_single_quoted_strings: false,
@@ -143,9 +148,9 @@ fn not_an_object(name: &str) -> String {
 }
 
 /// What an entry starts. An entry without a program, such as an address, has none.
-fn read(value: Option<CstNode>, layout: Layout) -> Entry {
+fn read(value: Option<CstNode>, layout: Layout) -> ServerEntry {
     let Some(entry) = value.and_then(|value| value.as_object()) else {
-        return Entry { words: Vec::new(), home: None };
+        return ServerEntry { words: Vec::new(), home: None };
     };
     let part = |name: &str| entry.get(name).and_then(|part| part.value());
     let words = match layout {
@@ -157,7 +162,7 @@ fn read(value: Option<CstNode>, layout: Layout) -> Entry {
     };
     let environment = part(layout.environment()).and_then(|part| part.as_object());
     let home = environment.and_then(|variables| variables.get(HOME)?.value()).and_then(|home| string(&home));
-    Entry { words: words.unwrap_or_default(), home }
+    ServerEntry { words: words.unwrap_or_default(), home }
 }
 
 fn string(node: &CstNode) -> Option<String> {

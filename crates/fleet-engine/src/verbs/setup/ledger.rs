@@ -17,7 +17,7 @@ use crate::verbs::prelude::*;
 const MAX_FILES: usize = 1_000;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Note {
+pub(super) struct SetupNote {
     /// The outermost thing that was made.
     pub(super) made: Made,
     /// What was put in, to the byte.
@@ -32,7 +32,7 @@ struct Insertion {
     piece: String,
 }
 
-impl Note {
+impl SetupNote {
     /// For an entry that existed before.
     pub(super) const ENTRY: Self = Self { made: Made::Entry, insertion: None };
 
@@ -64,26 +64,26 @@ impl Note {
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Notes {
-    files: BTreeMap<String, Note>,
+    files: BTreeMap<String, SetupNote>,
 }
 
-pub(super) struct Ledger {
+pub(super) struct SetupLedger {
     path: PathBuf,
 }
 
-impl Ledger {
+impl SetupLedger {
     pub(super) fn new(home: &Path) -> Self {
         Self { path: home.join("setup.json") }
     }
 
-    pub(super) fn note(&self, file: &Path) -> Note {
-        self.read().files.remove(&key(file)).unwrap_or(Note::ENTRY)
+    pub(super) fn note(&self, file: &Path) -> SetupNote {
+        self.read().files.remove(&key(file)).unwrap_or(SetupNote::ENTRY)
     }
 
     /// Keeps what was done to this file; an entry alone needs no note.
-    pub(super) fn keep(&self, file: &Path, note: Note) -> Outcome<()> {
+    pub(super) fn keep(&self, file: &Path, note: SetupNote) -> Outcome<()> {
         let mut notes = self.read();
-        let is_news = if note == Note::ENTRY {
+        let is_news = if note == SetupNote::ENTRY {
             notes.files.remove(&key(file)).is_some()
         } else {
             notes.files.insert(key(file), note.clone()) != Some(note)

@@ -2,7 +2,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::PathBuf;
 
 use super::*;
-use crate::Start;
+use crate::EngineStart;
 use crate::environment::Environment;
 
 /// A user with a home of his own.
@@ -16,38 +16,38 @@ impl World {
         let home = tempfile::tempdir().unwrap();
         let pairs = [("HOME", home.path().to_owned()), ("FLEET_HOME", home.path().join("fleet"))];
         let environment = Environment::from_pairs(pairs).with_current_directory(home.path());
-        let engine = Engine::new(Start { environment, directory: None, flags: Vec::new() }).unwrap();
+        let engine = Engine::new(EngineStart { environment, directory: None, flags: Vec::new() }).unwrap();
         Self { home, engine }
     }
 
-    fn file(&self, client: Client) -> PathBuf {
-        client.file(&self.engine, Scope::User).unwrap()
+    fn file(&self, client: SetupClient) -> PathBuf {
+        client.file(&self.engine, SetupScope::User).unwrap()
     }
 
-    fn write(&self, client: Client, text: &str) {
+    fn write(&self, client: SetupClient, text: &str) {
         let file = self.file(client);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, text).unwrap();
     }
 
-    fn text(&self, client: Client) -> Option<String> {
+    fn text(&self, client: SetupClient) -> Option<String> {
         fs::read_to_string(self.file(client)).ok()
     }
 
-    fn ask(&self, client: Client, wish: Wish, force: bool) -> Outcome<Answer> {
-        register(&self.engine, Request { client, scope: Scope::User, wish, force, dry_run: false })
+    fn ask(&self, client: SetupClient, wish: SetupAction, force: bool) -> Outcome<Answer> {
+        register(&self.engine, Request { client, scope: SetupScope::User, wish, force, dry_run: false })
     }
 
-    fn add(&self, client: Client) -> Outcome<Answer> {
-        self.ask(client, Wish::Add, false)
+    fn add(&self, client: SetupClient) -> Outcome<Answer> {
+        self.ask(client, SetupAction::Add, false)
     }
 
-    fn remove(&self, client: Client) -> Outcome<Answer> {
-        self.ask(client, Wish::Remove, false)
+    fn remove(&self, client: SetupClient) -> Outcome<Answer> {
+        self.ask(client, SetupAction::Remove, false)
     }
 
-    fn status(&self, client: Client) -> String {
-        status(&self.engine, client, Scope::User).unwrap().status
+    fn status(&self, client: SetupClient) -> String {
+        status(&self.engine, client, SetupScope::User).unwrap().status
     }
 }
 
@@ -80,20 +80,20 @@ const TOML: &[&str] = &[
     "[mcp_servers]\nother.command = \"x\"\n",
 ];
 
-fn cases() -> Vec<(Client, String)> {
-    let table = |client| if client == Client::Opencode { "mcp" } else { "mcpServers" };
+fn cases() -> Vec<(SetupClient, String)> {
+    let table = |client| if client == SetupClient::Opencode { "mcp" } else { "mcpServers" };
     let mut all = Vec::new();
-    for client in [Client::Claude, Client::Gemini, Client::Opencode] {
+    for client in [SetupClient::Claude, SetupClient::Gemini, SetupClient::Opencode] {
         let mut texts = JSON.to_vec();
-        if client != Client::Claude {
+        if client != SetupClient::Claude {
             texts.extend(COMMENTED);
         }
-        if client == Client::Opencode {
+        if client == SetupClient::Opencode {
             texts.extend(COMMAS);
         }
         all.extend(texts.iter().map(|text| (client, text.replace("TABLE", table(client)))));
     }
-    all.extend(TOML.iter().map(|text| (Client::Codex, (*text).to_owned())));
+    all.extend(TOML.iter().map(|text| (SetupClient::Codex, (*text).to_owned())));
     all
 }
 
@@ -102,17 +102,17 @@ fn a_registration_is_added_once_and_taken_back_to_the_byte() {
     for (client, text) in cases() {
         let world = World::new();
         world.write(client, &text);
-        assert_eq!(world.add(client).unwrap().done, Done::Added, "{client:?} {text:?}");
+        assert_eq!(world.add(client).unwrap().done, SetupOutcome::Added, "{client:?} {text:?}");
         let with = world.text(client).unwrap();
         assert_eq!(world.status(client), "registered", "{with}");
         for line in text.lines().filter(|line| line.contains("//") || line.contains('#')) {
             assert!(with.contains(line), "{line:?} in {with}");
         }
-        assert_eq!(world.add(client).unwrap().done, Done::Unchanged, "{client:?} {text:?}");
+        assert_eq!(world.add(client).unwrap().done, SetupOutcome::Unchanged, "{client:?} {text:?}");
         assert_eq!(world.text(client).unwrap(), with);
-        assert_eq!(world.remove(client).unwrap().done, Done::Removed, "{client:?} {text:?}");
+        assert_eq!(world.remove(client).unwrap().done, SetupOutcome::Removed, "{client:?} {text:?}");
         assert_eq!(world.text(client).unwrap(), text, "{client:?}, it was {with:?}");
-        assert_eq!(world.remove(client).unwrap().done, Done::Absent);
+        assert_eq!(world.remove(client).unwrap().done, SetupOutcome::Absent);
     }
 }
 
@@ -120,30 +120,30 @@ fn a_registration_is_added_once_and_taken_back_to_the_byte() {
 fn what_stood_in_one_line_gets_more_of_them_and_nothing_else() {
     for text in ["{\"b\":1,\"a\":[ 2 ]}", "{ \"mcpServers\": { \"x\": {} } }\n"] {
         let world = World::new();
-        world.write(Client::Claude, text);
-        world.add(Client::Claude).unwrap();
-        assert_eq!(world.status(Client::Claude), "registered");
-        world.remove(Client::Claude).unwrap();
+        world.write(SetupClient::Claude, text);
+        world.add(SetupClient::Claude).unwrap();
+        assert_eq!(world.status(SetupClient::Claude), "registered");
+        world.remove(SetupClient::Claude).unwrap();
         let words = |text: &str| text.split_whitespace().collect::<String>();
-        assert_eq!(words(&world.text(Client::Claude).unwrap()), words(text));
+        assert_eq!(words(&world.text(SetupClient::Claude).unwrap()), words(text));
     }
 }
 
 #[test]
 fn what_others_wrote_since_stays_and_ours_goes() {
     let world = World::new();
-    world.write(Client::Claude, "{\n  \"starts\": 1\n}\n");
-    world.add(Client::Claude).unwrap();
+    world.write(SetupClient::Claude, "{\n  \"starts\": 1\n}\n");
+    world.add(SetupClient::Claude).unwrap();
     let others =
-        world.text(Client::Claude).unwrap().replace("\"starts\": 1", "\"starts\": 2,\n  \"more\": []");
-    world.write(Client::Claude, &others);
-    world.remove(Client::Claude).unwrap();
-    assert_eq!(world.text(Client::Claude).unwrap(), "{\n  \"starts\": 2,\n  \"more\": []\n}\n");
+        world.text(SetupClient::Claude).unwrap().replace("\"starts\": 1", "\"starts\": 2,\n  \"more\": []");
+    world.write(SetupClient::Claude, &others);
+    world.remove(SetupClient::Claude).unwrap();
+    assert_eq!(world.text(SetupClient::Claude).unwrap(), "{\n  \"starts\": 2,\n  \"more\": []\n}\n");
 }
 
 #[test]
 fn a_file_that_we_made_goes_with_its_entry() {
-    for client in Client::ALL {
+    for client in SetupClient::ALL {
         let world = World::new();
         assert_eq!(world.status(client), "absent");
         world.add(client).unwrap();
@@ -153,7 +153,7 @@ fn a_file_that_we_made_goes_with_its_entry() {
         // Unless somebody else wrote something into it.
         world.add(client).unwrap();
         let more = match client {
-            Client::Codex => format!("model = 'x'\n{}", world.text(client).unwrap()),
+            SetupClient::Codex => format!("model = 'x'\n{}", world.text(client).unwrap()),
             _ => world.text(client).unwrap().replacen('{', "{\"a\": 1,", 1),
         };
         world.write(client, &more);
@@ -167,7 +167,7 @@ fn a_file_that_we_made_goes_with_its_entry() {
 fn what_a_registration_looks_like() {
     let world = World::new();
     let mut shown = String::new();
-    for client in Client::ALL {
+    for client in SetupClient::ALL {
         let answer = world.add(client).unwrap();
         let binary = answer.command[0].clone();
         let text = world.text(client).unwrap().replace(&binary, "/bin/fleet");
@@ -180,24 +180,27 @@ fn what_a_registration_looks_like() {
 #[test]
 fn an_entry_of_somebody_else_stays_unless_one_insists() {
     for (client, text) in [
-        (Client::Claude, r#"{"mcpServers": {"codefleet": {"command": "uvx", "args": ["-U", "codefleet"]}}}"#),
-        (Client::Gemini, r#"{"mcpServers": {"codefleet": {"httpUrl": "http://x"}}}"#),
         (
-            Client::Opencode,
+            SetupClient::Claude,
+            r#"{"mcpServers": {"codefleet": {"command": "uvx", "args": ["-U", "codefleet"]}}}"#,
+        ),
+        (SetupClient::Gemini, r#"{"mcpServers": {"codefleet": {"httpUrl": "http://x"}}}"#),
+        (
+            SetupClient::Opencode,
             r#"{"mcp": {"codefleet": {"type": "local", "command": ["fleet", "mcp", "--http"]}}}"#,
         ),
-        (Client::Codex, "[mcp_servers.codefleet]\ncommand = \"uvx\"\nargs = [\"codefleet\"]\n"),
+        (SetupClient::Codex, "[mcp_servers.codefleet]\ncommand = \"uvx\"\nargs = [\"codefleet\"]\n"),
     ] {
         let world = World::new();
         world.write(client, text);
         assert_eq!(world.status(client), "foreign");
-        for wish in [Wish::Add, Wish::Remove] {
+        for wish in [SetupAction::Add, SetupAction::Remove] {
             let problem = world.ask(client, wish, false).unwrap_err();
             assert_eq!(problem.code, Code::SetupRefused, "{problem:?}");
             assert!(problem.hints[0].contains("`--force`"), "{problem:?}");
             assert_eq!(world.text(client).unwrap(), text);
         }
-        assert_eq!(world.ask(client, Wish::Add, true).unwrap().done, Done::Updated);
+        assert_eq!(world.ask(client, SetupAction::Add, true).unwrap().done, SetupOutcome::Updated);
         assert_eq!(world.status(client), "registered", "{}", world.text(client).unwrap());
         world.remove(client).unwrap();
         assert_eq!(world.status(client), "absent");
@@ -208,18 +211,18 @@ fn an_entry_of_somebody_else_stays_unless_one_insists() {
 fn an_entry_of_another_codefleet_is_brought_up_to_date_and_keeps_what_was_added() {
     let old = r#"{"mcpServers": {"codefleet": {"command": "/old/fleet", "args": ["mcp"], "timeout": 5}}}"#;
     let world = World::new();
-    world.write(Client::Gemini, old);
-    assert_eq!(world.status(Client::Gemini), "outdated");
-    let answer = world.add(Client::Gemini).unwrap();
-    assert_eq!(answer.done, Done::Updated);
-    let text = world.text(Client::Gemini).unwrap();
+    world.write(SetupClient::Gemini, old);
+    assert_eq!(world.status(SetupClient::Gemini), "outdated");
+    let answer = world.add(SetupClient::Gemini).unwrap();
+    assert_eq!(answer.done, SetupOutcome::Updated);
+    let text = world.text(SetupClient::Gemini).unwrap();
     assert!(text.contains("\"timeout\": 5") && text.contains(&answer.command[0]), "{text}");
     world.write(
-        Client::Codex,
+        SetupClient::Codex,
         "[mcp_servers.codefleet]\ncommand = 'flt'\nargs = ['mcp']\nstartup_timeout_sec = 9\n",
     );
-    world.add(Client::Codex).unwrap();
-    assert!(world.text(Client::Codex).unwrap().contains("startup_timeout_sec = 9"));
+    world.add(SetupClient::Codex).unwrap();
+    assert!(world.text(SetupClient::Codex).unwrap().contains("startup_timeout_sec = 9"));
 }
 
 #[test]
@@ -229,11 +232,11 @@ fn variables_that_somebody_added_stay() {
     let table = "[mcp_servers.codefleet]\r\ncommand = 'flt'\r\nargs = ['mcp']\r\n[mcp_servers.codefleet.env]\r\nMINE = 'kept'\r\n";
     let inline = "[mcp_servers.codefleet]\ncommand = 'flt'\nargs = ['mcp']\nenv = { MINE = 'kept' }\n";
     for (client, text) in [
-        (Client::Claude, json),
-        (Client::Gemini, json),
-        (Client::Opencode, local),
-        (Client::Codex, table),
-        (Client::Codex, inline),
+        (SetupClient::Claude, json),
+        (SetupClient::Gemini, json),
+        (SetupClient::Opencode, local),
+        (SetupClient::Codex, table),
+        (SetupClient::Codex, inline),
     ] {
         let world = World::new();
         world.write(client, text);
@@ -251,18 +254,18 @@ fn variables_that_somebody_added_stay() {
 #[test]
 fn what_is_not_understood_is_left_alone() {
     for (client, text, why) in [
-        (Client::Claude, "{\"a\": 1", "not valid JSON"),
-        (Client::Claude, "{\n  // no\n}", "not valid JSON"),
-        (Client::Claude, "[]", "not an object"),
-        (Client::Claude, "{\"mcpServers\": []}", "`mcpServers` is not an object"),
-        (Client::Gemini, "{\"a\": 1,}", "not valid JSON"),
-        (Client::Opencode, "{\"mcp\": \"x\"}", "`mcp` is not an object"),
-        (Client::Codex, "[a\n", "not valid TOML"),
-        (Client::Codex, "mcp_servers = 5\n", "`mcp_servers` is not a table"),
+        (SetupClient::Claude, "{\"a\": 1", "not valid JSON"),
+        (SetupClient::Claude, "{\n  // no\n}", "not valid JSON"),
+        (SetupClient::Claude, "[]", "not an object"),
+        (SetupClient::Claude, "{\"mcpServers\": []}", "`mcpServers` is not an object"),
+        (SetupClient::Gemini, "{\"a\": 1,}", "not valid JSON"),
+        (SetupClient::Opencode, "{\"mcp\": \"x\"}", "`mcp` is not an object"),
+        (SetupClient::Codex, "[a\n", "not valid TOML"),
+        (SetupClient::Codex, "mcp_servers = 5\n", "`mcp_servers` is not a table"),
     ] {
         let world = World::new();
         world.write(client, text);
-        for wish in [Wish::Add, Wish::Remove] {
+        for wish in [SetupAction::Add, SetupAction::Remove] {
             let problem = world.ask(client, wish, true).unwrap_err();
             assert_eq!(problem.code, Code::SetupRefused, "{text}");
             assert!(problem.to_string().contains(why), "{problem} for {text}");
@@ -271,8 +274,8 @@ fn what_is_not_understood_is_left_alone() {
         assert_eq!(world.status(client), "unreadable");
     }
     let world = World::new();
-    fs::create_dir(world.file(Client::Claude)).unwrap();
-    assert_eq!(world.add(Client::Claude).unwrap_err().code, Code::SetupRefused);
+    fs::create_dir(world.file(SetupClient::Claude)).unwrap();
+    assert_eq!(world.add(SetupClient::Claude).unwrap_err().code, Code::SetupRefused);
 }
 
 #[test]
@@ -281,24 +284,29 @@ fn links_stay_links_and_rights_stay_rights() {
     let real = world.home.path().join("dotfiles.json");
     fs::write(&real, "{}").unwrap();
     fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
-    symlink(&real, world.file(Client::Claude)).unwrap();
-    world.add(Client::Claude).unwrap();
-    assert!(fs::symlink_metadata(world.file(Client::Claude)).unwrap().is_symlink());
+    symlink(&real, world.file(SetupClient::Claude)).unwrap();
+    world.add(SetupClient::Claude).unwrap();
+    assert!(fs::symlink_metadata(world.file(SetupClient::Claude)).unwrap().is_symlink());
     assert!(fs::read_to_string(&real).unwrap().contains(NAME));
     assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o640);
-    world.remove(Client::Claude).unwrap();
+    world.remove(SetupClient::Claude).unwrap();
     assert_eq!(fs::read_to_string(&real).unwrap(), "{}");
 }
 
 #[test]
 fn a_trial_shows_everything_and_changes_nothing() {
     let world = World::new();
-    world.write(Client::Claude, "{\n  \"a\": 1\n}\n");
-    let request =
-        Request { client: Client::Claude, scope: Scope::User, wish: Wish::Add, force: false, dry_run: true };
+    world.write(SetupClient::Claude, "{\n  \"a\": 1\n}\n");
+    let request = Request {
+        client: SetupClient::Claude,
+        scope: SetupScope::User,
+        wish: SetupAction::Add,
+        force: false,
+        dry_run: true,
+    };
     let answer = register(&world.engine, request).unwrap();
-    assert_eq!((answer.done, answer.dry_run), (Done::Added, true));
+    assert_eq!((answer.done, answer.dry_run), (SetupOutcome::Added, true));
     assert_eq!(&answer.changes[..3], ["+ …,", "+   \"mcpServers\": {", "+     \"codefleet\": {"]);
-    assert_eq!(world.text(Client::Claude).unwrap(), "{\n  \"a\": 1\n}\n");
+    assert_eq!(world.text(SetupClient::Claude).unwrap(), "{\n  \"a\": 1\n}\n");
     assert!(!world.engine.home().root().join("setup.json").exists());
 }

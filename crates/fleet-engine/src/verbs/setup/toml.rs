@@ -2,20 +2,20 @@
 
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, value};
 
-use super::entry::{Entry, HOME};
+use super::entry::{HOME, ServerEntry};
 use super::{Edited, Made};
 use fleet_api::verbs::setup::NAME;
 
 /// The table that holds the entries.
 const TABLE: &str = "mcp_servers";
 
-pub(super) fn found(text: &str) -> Result<Option<Entry>, String> {
+pub(super) fn found(text: &str) -> Result<Option<ServerEntry>, String> {
     let document = parse(text)?;
     let Some(table) = document.get(TABLE) else { return Ok(None) };
     Ok(table.as_table_like().ok_or_else(not_a_table)?.get(NAME).map(read))
 }
 
-pub(super) fn with(text: &str, entry: &Entry) -> Result<Edited, String> {
+pub(super) fn with(text: &str, entry: &ServerEntry) -> Result<Edited, String> {
     let mut document = parse(text)?;
     let made = if document.contains_key(TABLE) { Made::Entry } else { Made::Table };
     let table = document.entry(TABLE).or_insert_with(|| {
@@ -77,7 +77,7 @@ fn not_a_table() -> String {
 }
 
 /// What an entry starts. An entry without a program, such as an address, has none.
-fn read(entry: &Item) -> Entry {
+fn read(entry: &Item) -> ServerEntry {
     let part = |name: &str| entry.as_table_like().and_then(|entry| entry.get(name));
     let arguments = part("args").and_then(Item::as_array).into_iter().flatten();
     let arguments = arguments.map(|item| item.as_str().map_or_else(|| item.to_string(), ToOwned::to_owned));
@@ -85,10 +85,10 @@ fn read(entry: &Item) -> Entry {
         .and_then(Item::as_str)
         .map(|command| std::iter::once(command.to_owned()).chain(arguments).collect());
     let home = part("env").and_then(Item::as_table_like).and_then(|variables| variables.get(HOME));
-    Entry { words: words.unwrap_or_default(), home: home.and_then(Item::as_str).map(ToOwned::to_owned) }
+    ServerEntry { words: words.unwrap_or_default(), home: home.and_then(Item::as_str).map(ToOwned::to_owned) }
 }
 
-fn fill(table: &mut dyn TableLike, entry: &Entry) {
+fn fill(table: &mut dyn TableLike, entry: &ServerEntry) {
     let (program, arguments) = entry.words.split_first().map_or(("", &[][..]), |(first, rest)| (first, rest));
     table.insert("command", value(program));
     table.insert("args", value(arguments.iter().collect::<Array>()));

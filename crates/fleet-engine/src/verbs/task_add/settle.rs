@@ -52,7 +52,7 @@ mod tests {
     use fleet_testkit::repo::Repo;
 
     use super::*;
-    use crate::Start;
+    use crate::EngineStart;
     use crate::environment::Environment;
 
     /// What becomes of a task of this agent, in a home with this file.
@@ -67,7 +67,7 @@ mod tests {
         let home = home.path().to_str().unwrap();
         let all = variables.iter().copied().chain([("FLEET_HOME", home), ("HOME", home)]);
         let environment = Environment::from_pairs(all).with_current_directory(dir);
-        let engine = Engine::new(Start { environment, directory: None, flags: Vec::new() }).unwrap();
+        let engine = Engine::new(EngineStart { environment, directory: None, flags: Vec::new() }).unwrap();
         let mut spec = TaskSpec::new("a task".parse().unwrap());
         spec.agent = agent.map(|agent| agent.parse().unwrap());
         settle(&engine, &mut spec).unwrap();

@@ -17,7 +17,7 @@ pub(super) async fn of(engine: &Engine, run: &Run) -> Outcome<Vec<String>> {
     let events = engine.call(ops::RunEventsOf { run: run.id, kinds: TROUBLE, limit: MAX_EVENTS }).await?;
     let mut seen: Vec<String> = Vec::new();
     for event in events {
-        let Some(text) = said(event.fact) else { continue };
+        let Some(text) = sentence(event.fact) else { continue };
         // An agent that retries repeats its messages.
         if seen.last() != Some(&text) {
             seen.push(text);
@@ -52,7 +52,7 @@ fn done(result: &RunResult) -> String {
     }
 }
 
-fn said(fact: Fact) -> Option<String> {
+fn sentence(fact: Fact) -> Option<String> {
     Some(match fact {
         Fact::RunStopping { why } => format!("it was stopped: {why}"),
         Fact::RunReported { status, summary } => format!("the agent declared `{status}`: {summary}"),

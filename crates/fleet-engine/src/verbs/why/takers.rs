@@ -8,7 +8,7 @@ use fleet_host::machine;
 use fleet_store::ops::{Host, ListHosts, ProjectsAt};
 
 use crate::checkouts;
-use crate::runner::{self, SILENCE, registry};
+use crate::runner::{self, GONE_AFTER, registry};
 use crate::verbs::prelude::*;
 
 /// Why no runner takes a task of this project and agent, in words; nothing if one could.
@@ -44,7 +44,7 @@ async fn takers(engine: &Engine, project: ProjectId) -> Outcome<Vec<Host>> {
 }
 
 fn silence() -> i64 {
-    i64::try_from(SILENCE.as_millis()).unwrap_or(i64::MAX)
+    i64::try_from(GONE_AFTER.as_millis()).unwrap_or(i64::MAX)
 }
 
 async fn is_known(engine: &Engine, project: ProjectId) -> Outcome<bool> {

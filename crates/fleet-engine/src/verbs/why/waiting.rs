@@ -4,27 +4,27 @@ use fleet_core::deps;
 use fleet_core::run::Reason;
 use fleet_core::task::{Status, Task, TaskState};
 
-use super::{Next, takers};
+use super::{NextStep, takers};
 use crate::runner::registry;
 use crate::verbs::prelude::*;
 use crate::verbs::{reasons, task_show};
 use crate::{agents, runner};
 
-pub(super) async fn next(engine: &Engine, task: &Task, agent: &str) -> Outcome<Next> {
+pub(super) async fn next(engine: &Engine, task: &Task, agent: &str) -> Outcome<NextStep> {
     Ok(match task.status(engine.now()) {
-        Status::In(TaskState::Running) => Next::now("runs until the agent finishes or hits a limit"),
-        Status::In(TaskState::Done) => Next::now("nothing; `fleet prompt` continues it"),
-        Status::In(TaskState::Failed) => Next::now("nothing without you: it needs your attention"),
-        Status::In(TaskState::Cancelled) => Next::now("nothing, unless you retry it"),
-        Status::In(TaskState::Held) => Next::now("nothing until it is released"),
-        Status::In(TaskState::Waiting) => Next::now("nothing until you answer"),
+        Status::In(TaskState::Running) => NextStep::now("runs until the agent finishes or hits a limit"),
+        Status::In(TaskState::Done) => NextStep::now("nothing; `fleet prompt` continues it"),
+        Status::In(TaskState::Failed) => NextStep::now("nothing without you: it needs your attention"),
+        Status::In(TaskState::Cancelled) => NextStep::now("nothing, unless you retry it"),
+        Status::In(TaskState::Held) => NextStep::now("nothing until it is released"),
+        Status::In(TaskState::Waiting) => NextStep::now("nothing until you answer"),
         Status::Blocked => blocked(engine, task).await?,
         Status::Scheduled => scheduled(engine, task, agent).await?,
         Status::Ready | Status::In(TaskState::Queued) => ready(engine, task, agent).await?,
     })
 }
 
-async fn scheduled(engine: &Engine, task: &Task, agent: &str) -> Outcome<Next> {
+async fn scheduled(engine: &Engine, task: &Task, agent: &str) -> Outcome<NextStep> {
     let again = task.history.failures + task.history.waits > 0;
     let starts = if again { "it is retried at that time" } else { "it starts at that time" };
     let obstacle = takers::obstacle(engine, task.project, agent).await?;
@@ -32,13 +32,13 @@ async fn scheduled(engine: &Engine, task: &Task, agent: &str) -> Outcome<Next> {
         || starts.to_owned(),
         |obstacle| format!("nothing while {obstacle}; otherwise {starts}"),
     );
-    Ok(Next { text, at: task.due().map(Moment) })
+    Ok(NextStep { text, at: task.due().map(Moment) })
 }
 
-async fn blocked(engine: &Engine, task: &Task) -> Outcome<Next> {
+async fn blocked(engine: &Engine, task: &Task) -> Outcome<NextStep> {
     let obstacle = task_show::obstacle(engine, task.id).await?;
     let on = obstacle.and_then(|obstacle| Some((*obstacle.chain.last()?, obstacle.state)));
-    Ok(Next::now(match on {
+    Ok(NextStep::now(match on {
         Some((id, state @ (TaskState::Failed | TaskState::Cancelled))) => {
             format!("nothing: it waits for {id}, which is {state}")
         }
@@ -61,8 +61,8 @@ pub(super) async fn advice(engine: &Engine, task: &Task, agent: &str) -> Outcome
         }
         Status::Ready | Status::Scheduled => {
             let mut advice = takers::advice(engine, task.project).await?;
-            if !runner::can_start(engine, Some(agent))? {
-                advice.extend(reasons::remedy(engine, Reason::AgentMissing, task.id, agent)?);
+            if !runner::can_start(engine, agent)? {
+                advice.extend(reasons::remedy(engine, Reason::AgentMissing, task, agent)?);
             }
             Ok(advice)
         }
@@ -71,29 +71,29 @@ pub(super) async fn advice(engine: &Engine, task: &Task, agent: &str) -> Outcome
 }
 
 /// Why a task that could start does not. Names the first obstacle; others come to light when it is gone.
-async fn ready(engine: &Engine, task: &Task, agent: &str) -> Outcome<Next> {
+async fn ready(engine: &Engine, task: &Task, agent: &str) -> Outcome<NextStep> {
     if let Some(obstacle) = takers::obstacle(engine, task.project, agent).await? {
-        return Ok(Next::now(format!("nothing: {obstacle}")));
+        return Ok(NextStep::now(format!("nothing: {obstacle}")));
     }
     let now = clock::now();
     let account = agents::account(engine, agent)?;
     let pauses = engine.call(ops::ListPauses { now }).await?;
     if let Some(pause) = pauses.into_iter().find(|pause| pause.account == account) {
         let text = format!("it starts when the pause of the account `{account}` ends: {}", pause.why);
-        return Ok(Next { text, at: Some(Moment(pause.until)) });
+        return Ok(NextStep { text, at: Some(Moment(pause.until)) });
     }
     if let Some(budget) = agents::budget(engine.config()?) {
         let spent = engine.call(ops::Spending { now }).await?;
         if let Err(shortage) = budget.reserve(&spent, task.spec.limits) {
             let text =
                 format!("nothing until there is more to spend: {shortage} (`fleet config set budget…`)");
-            return Ok(Next::now(text));
+            return Ok(NextStep::now(text));
         }
     }
     if let Some(busy) = busy(engine).await? {
-        return Ok(Next::now(format!("it starts when a slot is free: {busy}")));
+        return Ok(NextStep::now(format!("it starts when a slot is free: {busy}")));
     }
-    Ok(Next::now("it starts once no cap, budget or running task on the same files blocks it"))
+    Ok(NextStep::now("it starts once no cap, budget or running task on the same files blocks it"))
 }
 
 /// How many slots are busy, if none is free here. A runner elsewhere may have one.

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use fleet_api::verbs::workflow_result::Winner;
 use fleet_core::outcome::RunResult;
 use fleet_core::report::Verdict;
-use fleet_core::workflow::{Changes, Part, PartState, Skip, Spec, Start};
-use fleet_store::ops::WorkflowDetail;
+use fleet_core::workflow::{ChangeRule, Part, PartState, Skip, Spec, StageStart};
+use fleet_store::ops::StoredWorkflow;
 
 use crate::verbs::workflow_show::ranks;
 
 #[derive(Debug, Clone)]
-pub(super) struct Piece<'a> {
+pub(super) struct PartWork<'a> {
     pub(super) at: usize,
     pub(super) part: &'a Part,
     pub(super) name: &'a str,
@@ -21,15 +21,15 @@ pub(super) struct Piece<'a> {
 
 /// The parts that count.
 #[derive(Debug)]
-pub(super) struct Landing<'a> {
+pub(super) struct WorkflowLanding<'a> {
     spec: &'a Spec,
-    pieces: Vec<Piece<'a>>,
+    pieces: Vec<PartWork<'a>>,
 }
 
-impl<'a> Landing<'a> {
-    pub(super) fn new(detail: &'a WorkflowDetail) -> Self {
+impl<'a> WorkflowLanding<'a> {
+    pub(super) fn new(detail: &'a StoredWorkflow) -> Self {
         let current = detail.parts.iter().filter(|part| !part.part.replaced);
-        let pieces = current.map(|part| Piece {
+        let pieces = current.map(|part| PartWork {
             at: part.at,
             part: &part.part,
             name: &part.name,
@@ -39,7 +39,7 @@ impl<'a> Landing<'a> {
         Self::of(&detail.spec, pieces.collect())
     }
 
-    pub(super) fn of(spec: &'a Spec, mut pieces: Vec<Piece<'a>>) -> Self {
+    pub(super) fn of(spec: &'a Spec, mut pieces: Vec<PartWork<'a>>) -> Self {
         pieces.sort_by_key(|piece| (piece.part.stage, piece.part.number));
         Self { spec, pieces }
     }
@@ -68,9 +68,9 @@ impl<'a> Landing<'a> {
     }
 
     /// The stages that are done, each after those that it needs.
-    fn judges(&self) -> Vec<&Piece<'a>> {
+    fn judges(&self) -> Vec<&PartWork<'a>> {
         let ranks = ranks(self.spec);
-        let mut done: Vec<&Piece<'a>> =
+        let mut done: Vec<&PartWork<'a>> =
             self.pieces.iter().filter(|piece| piece.part.state == PartState::Done).collect();
         done.sort_by_key(|piece| ranks.get(piece.part.stage).copied().unwrap_or_default());
         done
@@ -78,9 +78,9 @@ impl<'a> Landing<'a> {
 
     /// The part that a judge named, if there is one by that name and it was there to be judged. A stage that started
     /// from the work of all of them has merged them, and chose none.
-    fn chosen(&self, judge: &Piece<'a>) -> Option<&Piece<'a>> {
+    fn chosen(&self, judge: &PartWork<'a>) -> Option<&PartWork<'a>> {
         let named = verdict_of(judge)?.winner.as_deref()?;
-        if self.spec.stages[judge.part.stage].start == Start::Inherit {
+        if self.spec.stages[judge.part.stage].start == StageStart::Inherit {
             return None;
         }
         let upstream = self.spec.upstream(judge.part.stage);
@@ -88,12 +88,12 @@ impl<'a> Landing<'a> {
     }
 
     /// The part that an agent means: by its name, that of its stage if it has only one, or its branch.
-    fn named(&self, text: &str) -> Option<&Piece<'a>> {
+    fn named(&self, text: &str) -> Option<&PartWork<'a>> {
         let text = text.trim();
         let exactly =
-            |piece: &&Piece<'a>| piece.name.eq_ignore_ascii_case(text) || piece.branch == Some(text);
+            |piece: &&PartWork<'a>| piece.name.eq_ignore_ascii_case(text) || piece.branch == Some(text);
         self.pieces.iter().find(exactly).or_else(|| {
-            let of_stage = |piece: &&Piece<'a>| {
+            let of_stage = |piece: &&PartWork<'a>| {
                 let stage = self.spec.stages.get(piece.part.stage);
                 stage.is_some_and(|stage| stage.name.as_str().eq_ignore_ascii_case(text))
             };
@@ -105,7 +105,7 @@ impl<'a> Landing<'a> {
     /// The stages whose results are those of the workflow: the last ones. A skipped part is replaced by the parts that
     /// it would have continued.
     pub(super) fn ends(&self) -> Vec<usize> {
-        let (mut next, mut ends) = (self.spec.sinks(), BTreeSet::new());
+        let (mut next, mut ends) = (self.spec.last_stages(), BTreeSet::new());
         let mut seen = BTreeSet::new();
         while let Some(stage) = next.pop() {
             // There may be very many ways to it.
@@ -128,7 +128,7 @@ impl<'a> Landing<'a> {
     pub(super) fn branches(&self) -> Vec<String> {
         let mut found = Vec::new();
         let mut seen = BTreeSet::new();
-        for sink in self.spec.sinks() {
+        for sink in self.spec.last_stages() {
             self.collect(sink, &mut seen, &mut found);
         }
         found
@@ -156,36 +156,36 @@ impl<'a> Landing<'a> {
     }
 
     /// The branch of a part that is done, if that is where to look.
-    fn work(&self, piece: &Piece<'a>) -> Option<&'a str> {
+    fn work(&self, piece: &PartWork<'a>) -> Option<&'a str> {
         piece.branch.filter(|_| self.holds_work(piece))
     }
 
     /// Whether its branch is where to look: it changed something, or it brought several branches together.
-    fn holds_work(&self, piece: &Piece<'_>) -> bool {
+    fn holds_work(&self, piece: &PartWork<'_>) -> bool {
         piece.part.state == PartState::Done && (self.has_changes(piece) || self.joins(piece))
     }
 
     /// Commits of a read-only stage are not merged.
-    fn has_changes(&self, piece: &Piece<'_>) -> bool {
-        self.spec.stages[piece.part.stage].changes != Changes::None
+    fn has_changes(&self, piece: &PartWork<'_>) -> bool {
+        self.spec.stages[piece.part.stage].changes != ChangeRule::None
             && piece.result.is_some_and(|result| result.commit_count > 0)
     }
 
     /// Whether it started from several branches that were merged for it.
-    fn joins(&self, piece: &Piece<'_>) -> bool {
+    fn joins(&self, piece: &PartWork<'_>) -> bool {
         let stage = &self.spec.stages[piece.part.stage];
-        let is_merged = |other: &&Piece<'_>| {
+        let is_merged = |other: &&PartWork<'_>| {
             stage.needs.contains(&other.part.stage)
                 && other.part.state == PartState::Done
                 && self.has_changes(other)
         };
-        stage.start == Start::Inherit
-            && stage.changes != Changes::None
+        stage.start == StageStart::Inherit
+            && stage.changes != ChangeRule::None
             && self.pieces.iter().filter(is_merged).count() > 1
     }
 }
 
-fn verdict_of<'a>(piece: &Piece<'a>) -> Option<&'a Verdict> {
+fn verdict_of<'a>(piece: &PartWork<'a>) -> Option<&'a Verdict> {
     piece.result?.verdict.as_ref()
 }
 
@@ -204,7 +204,7 @@ mod tests {
         let stage = |(name, needs): &(&str, &[usize])| {
             let mut stage = Stage::new(name.trim_end_matches('*').parse().unwrap(), String::new());
             stage.needs = needs.to_vec();
-            stage.start = if name.ends_with('*') { Start::Inherit } else { Start::New };
+            stage.start = if name.ends_with('*') { StageStart::Inherit } else { StageStart::New };
             stage
         };
         let stages = stages.iter().map(stage).collect();
@@ -229,36 +229,37 @@ mod tests {
             claimed: None,
             remarks: Vec::new(),
             branch_taken: false,
+            unpublished: false,
         }
     }
 
-    type Fate = (PartState, Option<Skip>, RunResult);
+    type PartEnd = (PartState, Option<Skip>, RunResult);
 
-    fn done(commits: usize) -> Fate {
+    fn done(commits: usize) -> PartEnd {
         (PartState::Done, None, result(commits, None))
     }
 
     /// The branches and the winner, when each stage has come to this.
     #[expect(clippy::disallowed_methods, reason = "tests begin anywhere")]
-    fn landed(spec: &Spec, fates: &[Fate]) -> (Vec<String>, Option<(String, Option<String>)>) {
+    fn landed(spec: &Spec, fates: &[PartEnd]) -> (Vec<String>, Option<(String, Option<String>)>) {
         let mut parts = Vec::new();
         for (at, (state, skip, _)) in fates.iter().enumerate() {
             let mut part = Part::new(at, 1, None);
             (part.state, part.skip) = (Current::stored(*state), *skip);
             parts.push((part, spec.stages[at].name.to_string()));
         }
-        let piece = |((part, name), (.., result)): (&'_ (Part, String), &'_ Fate)| {
+        let piece = |((part, name), (.., result)): (&'_ (Part, String), &'_ PartEnd)| {
             (part.clone(), name.clone(), result.clone())
         };
         let owned: Vec<_> = parts.iter().zip(fates).map(piece).collect();
-        let pieces = owned.iter().enumerate().map(|(at, (part, name, result))| Piece {
+        let pieces = owned.iter().enumerate().map(|(at, (part, name, result))| PartWork {
             at,
             part,
             name,
             branch: Some(name),
             result: Some(result),
         });
-        let landing = Landing::of(spec, pieces.collect());
+        let landing = WorkflowLanding::of(spec, pieces.collect());
         (landing.branches(), landing.winner().map(|winner| (winner.stage, winner.branch)))
     }
 
@@ -266,8 +267,8 @@ mod tests {
     fn ends(spec: &Spec, skips: &[Option<Skip>]) -> Vec<usize> {
         let part = |(at, skip): (usize, &Option<Skip>)| Part { skip: *skip, ..Part::new(at, 1, None) };
         let parts: Vec<Part> = skips.iter().enumerate().map(part).collect();
-        let piece = |(at, part)| Piece { at, part, name: "", branch: None, result: None };
-        Landing::of(spec, parts.iter().enumerate().map(piece).collect()).ends()
+        let piece = |(at, part)| PartWork { at, part, name: "", branch: None, result: None };
+        WorkflowLanding::of(spec, parts.iter().enumerate().map(piece).collect()).ends()
     }
 
     #[test]
@@ -327,17 +328,17 @@ mod tests {
         assert_eq!(branches("b"), ["b"]);
         assert_eq!(branches("nobody"), ["a", "b"], "nothing was chosen");
         let mut looker = contest.clone();
-        looker.stages[2].changes = Changes::None;
+        looker.stages[2].changes = ChangeRule::None;
         let busy = (PartState::Done, None, result(1, Some("b")));
         assert_eq!(landed(&looker, &[done(1), done(1), busy]).0, ["b"], "not what it was not to commit");
         let together = spec(&[("a", &[]), ("b", &[]), ("judge*", &[0, 1])]);
         let (branches, winner) = landed(&together, &[done(1), done(1), named("b")]);
         assert_eq!((branches, winner), (vec!["judge".to_owned()], None), "both are in it");
-        looker.stages[2].start = Start::Inherit;
+        looker.stages[2].start = StageStart::Inherit;
         assert_eq!(landed(&looker, &[done(1), done(1), named("b")]).0, ["a", "b"]);
     }
 
-    fn named(name: &str) -> Fate {
+    fn named(name: &str) -> PartEnd {
         (PartState::Done, None, result(0, Some(name)))
     }
 

@@ -2,8 +2,8 @@
 
 use fleet_core::run::Reason;
 use fleet_core::task::Task;
-use fleet_core::workflow::{Changes, Copies, Part, PartState, Skip, Spec};
-use fleet_store::ops::{PartDetail, WorkflowDetail};
+use fleet_core::workflow::{ChangeRule, Copies, Part, PartState, Skip, Spec};
+use fleet_store::ops::{PartDetail, StoredWorkflow};
 
 use fleet_api::views::StageView;
 
@@ -11,10 +11,10 @@ use crate::verbs::prelude::*;
 
 /// All that count: those in whose place others came are left out. A stage over a list that is not known yet stands there
 /// once.
-pub(super) fn all(detail: &WorkflowDetail, now: Millis) -> Vec<StageView> {
+pub(super) fn all(detail: &StoredWorkflow, now: Millis) -> Vec<StageView> {
     let spec = &detail.spec;
     let ranks = ranks(spec);
-    let shown = Shown { spec, now };
+    let shown = ShownStages { spec, now };
     let mut rows: Vec<(usize, usize, u32, StageView)> = Vec::new();
     for part in detail.parts.iter().filter(|part| !part.part.replaced) {
         let at = part.part.stage;
@@ -52,12 +52,12 @@ pub(in crate::verbs) fn ranks(spec: &Spec) -> Vec<usize> {
     ranks
 }
 
-struct Shown<'a> {
+struct ShownStages<'a> {
     spec: &'a Spec,
     now: Millis,
 }
 
-impl Shown<'_> {
+impl ShownStages<'_> {
     /// What the workflow itself says of a part.
     fn plain(&self, part: &Part) -> StageView {
         let stage = &self.spec.stages[part.stage];
@@ -78,7 +78,7 @@ impl Shown<'_> {
             attempts: 0,
             agent: stage.agent.as_ref().map(ToString::to_string),
             model: stage.model.as_ref().map(ToString::to_string),
-            read_only: stage.changes == Changes::None,
+            read_only: stage.changes == ChangeRule::None,
             branch: None,
             activity: None,
             percent: None,

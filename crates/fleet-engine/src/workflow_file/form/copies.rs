@@ -2,8 +2,8 @@
 
 use fleet_core::workflow::Copies;
 
-use super::super::node::{Node, Value};
-use super::super::reader::{Field, Fields, Reader};
+use super::super::node::{Node, NodeValue};
+use super::super::reader::{Field, Fields, WorkflowReader};
 use super::stage::{Surroundings, find};
 use crate::config::quoted;
 
@@ -11,7 +11,11 @@ use crate::config::quoted;
 const MAX_COPIES: u64 = 1_000_000;
 
 /// Reads `foreach` or `count`.
-pub(super) fn read(reader: &mut Reader<'_>, around: &Surroundings<'_>, fields: &Fields<'_>) -> Copies {
+pub(super) fn read(
+    reader: &mut WorkflowReader<'_>,
+    around: &Surroundings<'_>,
+    fields: &Fields<'_>,
+) -> Copies {
     let copies = match (fields.get("foreach"), fields.get("count")) {
         (Some(_), Some(count)) => {
             let message = "`foreach` sets how many there are: leave out `count`";
@@ -25,11 +29,11 @@ pub(super) fn read(reader: &mut Reader<'_>, around: &Surroundings<'_>, fields: &
     copies.unwrap_or(Copies::One)
 }
 
-fn foreach(reader: &mut Reader<'_>, around: &Surroundings<'_>, field: Field<'_>) -> Option<Copies> {
+fn foreach(reader: &mut WorkflowReader<'_>, around: &Surroundings<'_>, field: Field<'_>) -> Option<Copies> {
     let at = field.node.at.start;
     let items = match &field.node.value {
-        Value::List(values) => values.iter().filter_map(Node::plain).collect(),
-        Value::Text(text) => match text.split_once('.') {
+        NodeValue::List(values) => values.iter().filter_map(Node::plain).collect(),
+        NodeValue::Text(text) => match text.split_once('.') {
             Some(("params", _)) => {
                 param(reader, around, text, at)?.split(',').map(|item| item.trim().to_owned()).collect()
             }
@@ -49,10 +53,10 @@ fn foreach(reader: &mut Reader<'_>, around: &Surroundings<'_>, field: Field<'_>)
     Some(Copies::Each(items))
 }
 
-fn count(reader: &mut Reader<'_>, around: &Surroundings<'_>, field: Field<'_>) -> Option<Copies> {
+fn count(reader: &mut WorkflowReader<'_>, around: &Surroundings<'_>, field: Field<'_>) -> Option<Copies> {
     let at = field.node.at.start;
     let count = match &field.node.value {
-        Value::Text(text) if text.starts_with("params.") => {
+        NodeValue::Text(text) if text.starts_with("params.") => {
             let value = param(reader, around, text, at)?;
             let number = value.trim().parse().ok();
             // A value that is not set yet is not a number, and not an error.
@@ -66,7 +70,12 @@ fn count(reader: &mut Reader<'_>, around: &Surroundings<'_>, field: Field<'_>) -
     Some(if count == 1 { Copies::One } else { Copies::Count(count) })
 }
 
-fn param(reader: &mut Reader<'_>, around: &Surroundings<'_>, text: &str, at: usize) -> Option<String> {
+fn param(
+    reader: &mut WorkflowReader<'_>,
+    around: &Surroundings<'_>,
+    text: &str,
+    at: usize,
+) -> Option<String> {
     let name = text.strip_prefix("params.").unwrap_or(text);
     let value = around.params.get(name).cloned();
     if value.is_none() {

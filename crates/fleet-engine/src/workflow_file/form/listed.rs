@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use fleet_core::limits::Limits;
-use fleet_core::workflow::{Changes, MAX_STAGES, Stage, StageName, Start};
+use fleet_core::workflow::{ChangeRule, MAX_STAGES, Stage, StageName, StageStart};
 
-use super::super::given::Given;
-use super::super::node::{Node, Value};
-use super::super::reader::{Field, Fields, Known, Reader};
-use super::{Draft, Marks, params};
+use super::super::given::GivenValues;
+use super::super::node::{Node, NodeValue};
+use super::super::reader::{Field, Fields, KnownNames, WorkflowReader};
+use super::{SourceMarks, WorkflowDraft, params};
 
-const TOP: Known = Known {
+const TOP: KnownNames = KnownNames {
     names: &["name", "task_prompt", "stages", "base_ref", "timeout_seconds"],
     synonyms: &[
         ("task", "task_prompt"),
@@ -25,7 +25,7 @@ const TOP: Known = Known {
 const OTHER_FORM: &str =
     " Stages in a list have the keys of other tools; `agent`, `prompt` and `needs` go with `[stages.NAME]`";
 
-const STAGE: Known = Known {
+const STAGE: KnownNames = KnownNames {
     names: &[
         "name",
         "executor",
@@ -55,26 +55,26 @@ const STAGE: Known = Known {
 /// A hundred years, as for every other time.
 const MAX_SECONDS: u64 = 100 * 366 * 86_400;
 
-pub(super) fn read(reader: &mut Reader<'_>, root: &Node, given: &Given) -> Draft {
+pub(super) fn read(reader: &mut WorkflowReader<'_>, root: &Node, given: &GivenValues) -> WorkflowDraft {
     let fields = reader.fields(root, "a workflow", &TOP);
-    let mut draft = Draft {
+    let mut draft = WorkflowDraft {
         name: reader.text(fields.get("name")),
         task: reader.text(fields.get("task_prompt")),
         base: reader.parsed(fields.get("base_ref")),
-        ..Draft::default()
+        ..WorkflowDraft::default()
     };
     let time = seconds(reader, fields.get("timeout_seconds"));
     params::without(reader, &given.set);
     draft.top.set("name", fields.get("name").map(|field| field.node.at.clone()));
     let Some(Field { name, node }) = fields.get("stages") else { return draft };
     draft.top.set("stages", Some(name.at.clone()));
-    let Value::List(stages) = &node.value else { return draft };
+    let NodeValue::List(stages) = &node.value else { return draft };
     if stages.len() > MAX_STAGES {
         let message = format!("{} stages, at most {MAX_STAGES} are allowed", stages.len());
         reader.refuse_shape(name.at.start, message, None);
         return draft;
     }
-    let (mut names, mut given_names) = (Names::default(), Vec::new());
+    let (mut names, mut given_names) = (TakenNames::default(), Vec::new());
     for node in stages {
         let (given, stage, marks) = stage(reader, node, &mut names, time);
         given_names.push(given);
@@ -90,13 +90,13 @@ pub(super) fn read(reader: &mut Reader<'_>, root: &Node, given: &Given) -> Draft
 }
 
 fn stage(
-    reader: &mut Reader<'_>,
+    reader: &mut WorkflowReader<'_>,
     node: &Node,
-    names: &mut Names,
+    names: &mut TakenNames,
     time: Option<u64>,
-) -> (String, Stage, Marks) {
+) -> (String, Stage, SourceMarks) {
     let fields = reader.fields(node, "a stage", &STAGE);
-    let mut marks = Marks::new(node.at.clone());
+    let mut marks = SourceMarks::new(node.at.clone());
     let places = [
         ("name", "name"),
         ("needs", "depends_on"),
@@ -113,10 +113,10 @@ fn stage(
     let name = names.unique(&given);
     let needs = needs(reader, fields.get("depends_on"));
     let prompt = prompt(reader, node, &fields);
-    let start = reader.word(fields.get("worktree_strategy"), Start::ALL).unwrap_or(Start::New);
+    let start = reader.word(fields.get("worktree_strategy"), StageStart::ALL).unwrap_or(StageStart::New);
     let seconds = seconds(reader, fields.get("timeout_seconds")).or(time);
     // A stage that builds on others may have nothing to change: a reviewer, a judge.
-    let changes = if needs.is_empty() { Changes::Required } else { Changes::Optional };
+    let changes = if needs.is_empty() { ChangeRule::Required } else { ChangeRule::Optional };
     let stage = Stage {
         needs,
         agent: reader.agent(fields.get("executor")),
@@ -131,24 +131,24 @@ fn stage(
     (given, stage, marks)
 }
 
-fn name(reader: &mut Reader<'_>, node: &Node, fields: &Fields<'_>) -> String {
-    if fields.get("name").is_none() && matches!(node.value, Value::Table(_)) {
+fn name(reader: &mut WorkflowReader<'_>, node: &Node, fields: &Fields<'_>) -> String {
+    if fields.get("name").is_none() && matches!(node.value, NodeValue::Table(_)) {
         reader.refuse_shape(node.at.start, "a stage has no `name`", None);
     }
     reader.text(fields.get("name")).unwrap_or_default()
 }
 
-fn prompt(reader: &mut Reader<'_>, node: &Node, fields: &Fields<'_>) -> String {
-    if fields.get("prompt_template").is_none() && matches!(node.value, Value::Table(_)) {
+fn prompt(reader: &mut WorkflowReader<'_>, node: &Node, fields: &Fields<'_>) -> String {
+    if fields.get("prompt_template").is_none() && matches!(node.value, NodeValue::Table(_)) {
         reader.refuse_shape(node.at.start, "a stage has no `prompt_template`", None);
     }
     reader.text(fields.get("prompt_template")).unwrap_or_else(|| "-".to_owned())
 }
 
-fn needs(reader: &mut Reader<'_>, field: Option<Field<'_>>) -> Vec<usize> {
+fn needs(reader: &mut WorkflowReader<'_>, field: Option<Field<'_>>) -> Vec<usize> {
     let Some(Field { node, .. }) = field else { return Vec::new() };
     let help = || Some("stages are numbered from 0, in the order of the file".to_owned());
-    let Value::List(values) = &node.value else {
+    let NodeValue::List(values) = &node.value else {
         let message = format!("`depends_on` must be a list of numbers, not {}", node.kind());
         reader.refuse_shape(node.at.start, message, help());
         return Vec::new();
@@ -156,7 +156,7 @@ fn needs(reader: &mut Reader<'_>, field: Option<Field<'_>>) -> Vec<usize> {
     let mut needs = Vec::with_capacity(values.len());
     for value in values {
         match &value.value {
-            Value::Number(text) if text.parse::<usize>().is_ok() => needs.extend(text.parse::<usize>()),
+            NodeValue::Number(text) if text.parse::<usize>().is_ok() => needs.extend(text.parse::<usize>()),
             _ => {
                 let message = format!(
                     "`depends_on` must be a list of numbers, and {} is not the number of a stage",
@@ -170,14 +170,14 @@ fn needs(reader: &mut Reader<'_>, field: Option<Field<'_>>) -> Vec<usize> {
 }
 
 /// Nothing and zero are no limit of their own.
-fn seconds(reader: &mut Reader<'_>, field: Option<Field<'_>>) -> Option<u64> {
+fn seconds(reader: &mut WorkflowReader<'_>, field: Option<Field<'_>>) -> Option<u64> {
     reader.number(field, 0..MAX_SECONDS + 1).filter(|seconds| *seconds > 0)
 }
 
 /// Names that were given away. Those that mean something else in prompts are taken from the beginning.
-struct Names(BTreeSet<String>);
+struct TakenNames(BTreeSet<String>);
 
-impl Default for Names {
+impl Default for TakenNames {
     fn default() -> Self {
         Self(["params", "item", "task_prompt", "workflow"].map(str::to_owned).into())
     }
@@ -186,7 +186,7 @@ impl Default for Names {
 /// Leaves room for a number.
 const MAX_LENGTH: usize = StageName::MAX_LENGTH - 6;
 
-impl Names {
+impl TakenNames {
     /// A name that fits into a branch and that no other stage has, as near to the given one as can be.
     fn unique(&mut self, given: &str) -> StageName {
         let fits = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };

@@ -16,13 +16,13 @@ use std::ops::Range;
 use fleet_core::task::BaseRef;
 use fleet_core::workflow::Stage;
 
-use super::Source;
-use super::given::Given;
-use super::node::{Node, Value};
-use super::reader::Reader;
+use super::SourceFile;
+use super::given::GivenValues;
+use super::node::{Node, NodeValue};
+use super::reader::WorkflowReader;
 
 #[derive(Debug, Default)]
-pub(super) struct Draft {
+pub(super) struct WorkflowDraft {
     pub(super) name: Option<String>,
     /// What the file says that it is for.
     pub(super) task: Option<String>,
@@ -34,19 +34,19 @@ pub(super) struct Draft {
     pub(super) missing: Vec<String>,
     pub(super) stages: Vec<Stage>,
     /// Where the stages stand, in the same order.
-    pub(super) marks: Vec<Marks>,
+    pub(super) marks: Vec<SourceMarks>,
     /// Where `name` and `stages` are.
-    pub(super) top: Marks,
+    pub(super) top: SourceMarks,
 }
 
 /// Where something and its fields stand, by the names that the fields have in [`Stage`].
 #[derive(Debug, Clone, Default)]
-pub(super) struct Marks {
+pub(super) struct SourceMarks {
     whole: Range<usize>,
     fields: Vec<(&'static str, Range<usize>)>,
 }
 
-impl Marks {
+impl SourceMarks {
     fn new(whole: Range<usize>) -> Self {
         Self { whole, fields: Vec::new() }
     }
@@ -62,14 +62,19 @@ impl Marks {
     }
 }
 
-pub(super) fn read(reader: &mut Reader<'_>, source: &Source, root: &Node, given: &Given) -> Draft {
+pub(super) fn read(
+    reader: &mut WorkflowReader<'_>,
+    source: &SourceFile,
+    root: &Node,
+    given: &GivenValues,
+) -> WorkflowDraft {
     let entries = match &root.value {
-        Value::Table(entries) => entries.as_slice(),
+        NodeValue::Table(entries) => entries.as_slice(),
         _ => &[],
     };
     let stages = entries.iter().find(|(name, _)| name.text == "stages").map(|(_, node)| &node.value);
     match stages {
-        Some(Value::List(_)) => listed::read(reader, root, given),
+        Some(NodeValue::List(_)) => listed::read(reader, root, given),
         _ => named::read(reader, source, root, given),
     }
 }

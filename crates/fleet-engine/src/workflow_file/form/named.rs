@@ -2,14 +2,14 @@
 
 use fleet_core::workflow::MAX_STAGES;
 
-use super::super::given::Given;
-use super::super::node::{Node, Value};
-use super::super::reader::{Field, Known, Reader};
-use super::super::source::Source;
+use super::super::given::GivenValues;
+use super::super::node::{Node, NodeValue};
+use super::super::reader::{Field, KnownNames, WorkflowReader};
+use super::super::source::SourceFile;
 use super::stage::{self, Surroundings};
-use super::{Draft, params};
+use super::{WorkflowDraft, params};
 
-const TOP: Known = Known {
+const TOP: KnownNames = KnownNames {
     names: &["name", "description", "task", "base", "fail_fast", "params", "defaults", "stages"],
     synonyms: &[
         ("task_prompt", "task"),
@@ -24,14 +24,19 @@ const TOP: Known = Known {
     other_form: "",
 };
 
-pub(super) fn read(reader: &mut Reader<'_>, source: &Source, root: &Node, given: &Given) -> Draft {
+pub(super) fn read(
+    reader: &mut WorkflowReader<'_>,
+    source: &SourceFile,
+    root: &Node,
+    given: &GivenValues,
+) -> WorkflowDraft {
     let fields = reader.fields(root, "a workflow", &TOP);
-    let mut draft = Draft {
+    let mut draft = WorkflowDraft {
         name: reader.text(fields.get("name")),
         task: reader.text(fields.get("task")),
         base: reader.parsed(fields.get("base")),
         fail_fast: reader.flag(fields.get("fail_fast")).unwrap_or(false),
-        ..Draft::default()
+        ..WorkflowDraft::default()
     };
     reader.text(fields.get("description"));
     params::read(reader, fields.get("params"), given, &mut draft);
@@ -39,7 +44,7 @@ pub(super) fn read(reader: &mut Reader<'_>, source: &Source, root: &Node, given:
     let defaults = stage::defaults(reader, fields.get("defaults"));
     let Some(Field { name, node }) = fields.get("stages") else { return draft };
     draft.top.set("stages", Some(name.at.clone()));
-    let Value::Table(stages) = &node.value else {
+    let NodeValue::Table(stages) = &node.value else {
         let message = format!("`stages` must be a table of stages by name, not {}", node.kind());
         reader.refuse_shape(node.at.start, message, None);
         return draft;

@@ -2,24 +2,29 @@
 
 use std::collections::BTreeMap;
 
-use super::super::given::{Given, Purpose};
-use super::super::node::{Name, Node, Value};
-use super::super::reader::{Field, Known, Reader};
-use super::Draft;
+use super::super::given::{GivenValues, SourcePurpose};
+use super::super::node::{Node, NodeKey, NodeValue};
+use super::super::reader::{Field, KnownNames, WorkflowReader};
+use super::WorkflowDraft;
 use crate::config::quoted;
 
-const PARAM: Known = Known {
+const PARAM: KnownNames = KnownNames {
     names: &["default", "description", "required"],
     synonyms: &[("value", "default"), ("help", "description"), ("about", "description")],
     other_form: "",
 };
 
 /// Fills the parameters of a draft.
-pub(super) fn read(reader: &mut Reader<'_>, field: Option<Field<'_>>, given: &Given, draft: &mut Draft) {
+pub(super) fn read(
+    reader: &mut WorkflowReader<'_>,
+    field: Option<Field<'_>>,
+    given: &GivenValues,
+    draft: &mut WorkflowDraft,
+) {
     let mut set = settings(reader, &given.set);
     let entries = match field.map(|field| (&field.node.value, field.node)) {
         None => &[][..],
-        Some((Value::Table(entries), _)) => entries.as_slice(),
+        Some((NodeValue::Table(entries), _)) => entries.as_slice(),
         Some((_, node)) => {
             reader.refuse_shape(
                 node.at.start,
@@ -33,7 +38,7 @@ pub(super) fn read(reader: &mut Reader<'_>, field: Option<Field<'_>>, given: &Gi
         let default = one(reader, name, node);
         let value = set.remove(&name.text).or(default).unwrap_or_else(|| {
             draft.missing.push(name.text.clone());
-            if given.purpose == Purpose::Run {
+            if given.purpose == SourcePurpose::Run {
                 let message = format!("the parameter {} has no value", quoted(&name.text));
                 let help = format!("set it: {}=VALUE", name.text);
                 reader.refuse(Some(name.at.start), message, Some(help));
@@ -51,13 +56,13 @@ pub(super) fn read(reader: &mut Reader<'_>, field: Option<Field<'_>>, given: &Gi
 }
 
 /// For workflows that have no parameters.
-pub(super) fn without(reader: &mut Reader<'_>, set: &[String]) {
+pub(super) fn without(reader: &mut WorkflowReader<'_>, set: &[String]) {
     for name in settings(reader, set).keys() {
         unknown(reader, name, &[]);
     }
 }
 
-fn unknown(reader: &mut Reader<'_>, name: &str, known: &[String]) {
+fn unknown(reader: &mut WorkflowReader<'_>, name: &str, known: &[String]) {
     let help = match known {
         [] => "it has no parameters".to_owned(),
         known => reader
@@ -68,7 +73,7 @@ fn unknown(reader: &mut Reader<'_>, name: &str, known: &[String]) {
 }
 
 /// The settings of the command line; the last one for a name counts.
-fn settings(reader: &mut Reader<'_>, set: &[String]) -> BTreeMap<String, String> {
+fn settings(reader: &mut WorkflowReader<'_>, set: &[String]) -> BTreeMap<String, String> {
     let mut settings = BTreeMap::new();
     for text in set {
         if let Some((name, value)) = text.split_once('=') {
@@ -82,7 +87,7 @@ fn settings(reader: &mut Reader<'_>, set: &[String]) -> BTreeMap<String, String>
 }
 
 /// The default of a parameter; none if it is required.
-fn one(reader: &mut Reader<'_>, name: &Name, node: &Node) -> Option<String> {
+fn one(reader: &mut WorkflowReader<'_>, name: &NodeKey, node: &Node) -> Option<String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if name.text.is_empty() || name.text.len() > 64 || !name.text.chars().all(fits) {
         let message = format!(
@@ -92,8 +97,8 @@ fn one(reader: &mut Reader<'_>, name: &Name, node: &Node) -> Option<String> {
         reader.refuse_shape(name.at.start, message, None);
     }
     match &node.value {
-        Value::Null => None,
-        Value::Table(_) => described(reader, node),
+        NodeValue::Null => None,
+        NodeValue::Table(_) => described(reader, node),
         _ => {
             let value = node.plain();
             if value.is_none() {
@@ -106,7 +111,7 @@ fn one(reader: &mut Reader<'_>, name: &Name, node: &Node) -> Option<String> {
     }
 }
 
-fn described(reader: &mut Reader<'_>, node: &Node) -> Option<String> {
+fn described(reader: &mut WorkflowReader<'_>, node: &Node) -> Option<String> {
     let fields = reader.fields(node, "a parameter", &PARAM);
     reader.text(fields.get("description"));
     let required = reader.flag(fields.get("required"));

@@ -2,15 +2,20 @@
 
 use std::path::Path;
 
-use super::super::Kind;
-use super::super::node::Name;
-use super::super::reader::{Field, Fields, Reader};
-use super::super::source::Source;
+use super::super::WorkflowOrigin;
+use super::super::node::NodeKey;
+use super::super::reader::{Field, Fields, WorkflowReader};
+use super::super::source::SourceFile;
 use crate::config::quoted;
 use crate::text_file;
 
 /// The prompt of a stage; an empty valid one if there is none, so that the rest can be checked.
-pub(super) fn read(reader: &mut Reader<'_>, source: &Source, name: &Name, fields: &Fields<'_>) -> String {
+pub(super) fn read(
+    reader: &mut WorkflowReader<'_>,
+    source: &SourceFile,
+    name: &NodeKey,
+    fields: &Fields<'_>,
+) -> String {
     let text = match (fields.get("prompt"), fields.get("prompt_file")) {
         (Some(_), Some(file)) => {
             let message = "`prompt` and `prompt_file` say the same: leave out one of the two";
@@ -32,7 +37,11 @@ pub(super) fn read(reader: &mut Reader<'_>, source: &Source, name: &Name, fields
 /// Far above any prompt; the model has the exact limit.
 const LARGEST_PROMPT: u64 = 512 * 1024;
 
-fn prompt_file(reader: &mut Reader<'_>, source: &Source, field: Option<Field<'_>>) -> Option<String> {
+fn prompt_file(
+    reader: &mut WorkflowReader<'_>,
+    source: &SourceFile,
+    field: Option<Field<'_>>,
+) -> Option<String> {
     let at = field.map(|field| field.node.at.start);
     let named = reader.text(field)?;
     match beside(source, &named) {
@@ -46,8 +55,8 @@ fn prompt_file(reader: &mut Reader<'_>, source: &Source, field: Option<Field<'_>
 
 /// A file below the folder of the workflow. A workflow, which may come from anyone, must not make an agent read other
 /// files of the machine.
-fn beside(source: &Source, named: &str) -> Result<String, String> {
-    if matches!(source.kind, Kind::Shipped | Kind::Given) {
+fn beside(source: &SourceFile, named: &str) -> Result<String, String> {
+    if matches!(source.kind, WorkflowOrigin::Shipped | WorkflowOrigin::Given) {
         return Err("a workflow that is not a file has no other files".to_owned());
     }
     let folder = source.path.parent().filter(|folder| !folder.as_os_str().is_empty());

@@ -4,16 +4,18 @@ use std::collections::BTreeMap;
 
 use fleet_core::limits::{Limit, Limits};
 use fleet_core::task::{AgentName, FieldError, ModelName};
-use fleet_core::workflow::{Changes, Condition, OnConflict, OnFailure, Returns, Stage, StageName, Start};
+use fleet_core::workflow::{
+    ChangeRule, Condition, OnConflict, OnFailure, Returns, Stage, StageName, StageStart,
+};
 
-use super::super::node::{Name, Node, Value};
-use super::super::reader::{Field, Fields, Known, Reader};
-use super::super::source::Source;
+use super::super::node::{Node, NodeKey, NodeValue};
+use super::super::reader::{Field, Fields, KnownNames, WorkflowReader};
+use super::super::source::SourceFile;
 use super::super::words;
-use super::{Marks, copies, prompt};
+use super::{SourceMarks, copies, prompt};
 use crate::config::quoted;
 
-const STAGE: Known = Known {
+const STAGE: KnownNames = KnownNames {
     names: &[
         "agent",
         "model",
@@ -55,7 +57,7 @@ const STAGE: Known = Known {
     ],
     other_form: "",
 };
-const DEFAULTS: Known = Known {
+const DEFAULTS: KnownNames = KnownNames {
     names: &["agent", "model", "effort", "limits", "timeout", "retries"],
     synonyms: &[
         ("executor", "agent"),
@@ -65,7 +67,7 @@ const DEFAULTS: Known = Known {
     ],
     other_form: "",
 };
-const LIMITS: Known = Known {
+const LIMITS: KnownNames = KnownNames {
     names: &["time", "tokens", "usd"],
     synonyms: &[
         ("timeout", "time"),
@@ -81,14 +83,14 @@ const LIMITS: Known = Known {
 const MAX_RETRIES: u64 = 20;
 
 pub(super) struct Surroundings<'a> {
-    pub(super) source: &'a Source,
+    pub(super) source: &'a SourceFile,
     pub(super) names: &'a [&'a str],
     pub(super) params: &'a BTreeMap<String, String>,
-    pub(super) defaults: Defaults,
+    pub(super) defaults: StageDefaults,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Defaults {
+pub(super) struct StageDefaults {
     agent: Option<AgentName>,
     model: Option<ModelName>,
     effort: Option<String>,
@@ -96,10 +98,10 @@ pub(super) struct Defaults {
     retries: Option<u32>,
 }
 
-pub(super) fn defaults(reader: &mut Reader<'_>, field: Option<Field<'_>>) -> Defaults {
-    let Some(field) = field else { return Defaults::default() };
+pub(super) fn defaults(reader: &mut WorkflowReader<'_>, field: Option<Field<'_>>) -> StageDefaults {
+    let Some(field) = field else { return StageDefaults::default() };
     let fields = reader.fields(field.node, "`defaults`", &DEFAULTS);
-    Defaults {
+    StageDefaults {
         agent: reader.agent(fields.get("agent")),
         model: reader.parsed(fields.get("model")),
         effort: reader.text(fields.get("effort")),
@@ -110,10 +112,10 @@ pub(super) fn defaults(reader: &mut Reader<'_>, field: Option<Field<'_>>) -> Def
 
 /// Reads a stage; one whose name is wrong is read for what else is wrong.
 pub(super) fn read(
-    reader: &mut Reader<'_>,
+    reader: &mut WorkflowReader<'_>,
     around: &Surroundings<'_>,
-    (name, node): (&Name, &Node),
-) -> Option<(Stage, Marks)> {
+    (name, node): (&NodeKey, &Node),
+) -> Option<(Stage, SourceMarks)> {
     let fields = reader.fields(node, &format!("the stage {}", quoted(&name.text)), &STAGE);
     let defaults = &around.defaults;
     let prompt = prompt::read(reader, around.source, name, &fields);
@@ -128,7 +130,7 @@ pub(super) fn read(
         model: reader.parsed(fields.get("model")).or_else(|| model.clone()),
         effort: reader.text(fields.get("effort")).or_else(|| effort.clone()),
         extra_args: reader.texts(fields.get("extra_args")).unwrap_or_default(),
-        start: reader.word(fields.get("start"), Start::ALL).unwrap_or(Start::New),
+        start: reader.word(fields.get("start"), StageStart::ALL).unwrap_or(StageStart::New),
         on_conflict: reader.word(fields.get("on_conflict"), OnConflict::ALL).unwrap_or(OnConflict::Fail),
         changes: changes(reader, &fields, returns),
         returns,
@@ -143,7 +145,7 @@ pub(super) fn read(
     Some((stage, marks(name, &fields)))
 }
 
-fn stage_name(reader: &mut Reader<'_>, name: &Name) -> Option<StageName> {
+fn stage_name(reader: &mut WorkflowReader<'_>, name: &NodeKey) -> Option<StageName> {
     match name.text.parse() {
         Ok(name) => Some(name),
         Err(FieldError { why, .. }) => {
@@ -154,8 +156,8 @@ fn stage_name(reader: &mut Reader<'_>, name: &Name) -> Option<StageName> {
 }
 
 /// Where the fields stand, by the names that the model has for them.
-fn marks(name: &Name, fields: &Fields<'_>) -> Marks {
-    let mut marks = Marks::new(name.at.clone());
+fn marks(name: &NodeKey, fields: &Fields<'_>) -> SourceMarks {
+    let mut marks = SourceMarks::new(name.at.clone());
     let same = ["agent", "model", "needs", "start", "when", "prompt", "checks", "extra_args"]
         .map(|name| (name, name));
     for (field, key) in
@@ -166,16 +168,16 @@ fn marks(name: &Name, fields: &Fields<'_>) -> Marks {
     marks
 }
 
-fn needs(reader: &mut Reader<'_>, around: &Surroundings<'_>, field: Option<Field<'_>>) -> Vec<usize> {
+fn needs(reader: &mut WorkflowReader<'_>, around: &Surroundings<'_>, field: Option<Field<'_>>) -> Vec<usize> {
     let Some(Field { node, .. }) = field else { return Vec::new() };
-    let Value::List(values) = &node.value else {
+    let NodeValue::List(values) = &node.value else {
         let message = format!("`needs` must be a list of stages, not {}", node.kind());
         reader.refuse_shape(node.at.start, message, Some("for example needs = [\"review\"]".to_owned()));
         return Vec::new();
     };
     let mut needs = Vec::with_capacity(values.len());
     for value in values {
-        if let Value::Text(name) = &value.value {
+        if let NodeValue::Text(name) = &value.value {
             needs.extend(find(reader, around, name, value.at.start));
         } else {
             let message = format!("`needs` must be a list of stages, and {} is not a stage", value.kind());
@@ -186,7 +188,7 @@ fn needs(reader: &mut Reader<'_>, around: &Surroundings<'_>, field: Option<Field
 }
 
 pub(super) fn find(
-    reader: &mut Reader<'_>,
+    reader: &mut WorkflowReader<'_>,
     around: &Surroundings<'_>,
     name: &str,
     at: usize,
@@ -200,27 +202,27 @@ pub(super) fn find(
 }
 
 /// A stage that returns a verdict or a list has done its work without a change; any other has to change something.
-fn changes(reader: &mut Reader<'_>, fields: &Fields<'_>, returns: Returns) -> Changes {
+fn changes(reader: &mut WorkflowReader<'_>, fields: &Fields<'_>, returns: Returns) -> ChangeRule {
     let read_only = reader.flag(fields.get("read_only")).unwrap_or(false);
     let named = fields.get("changes");
-    let wish = reader.word(named, &[Changes::Required, Changes::Optional]);
+    let wish = reader.word(named, &[ChangeRule::Required, ChangeRule::Optional]);
     match (wish, named) {
         (Some(_), Some(field)) if read_only => {
             let message = "a stage that is `read_only` changes nothing: leave out `changes`";
             reader.refuse(Some(field.name.at.start), message, None);
-            Changes::None
+            ChangeRule::None
         }
-        _ if read_only => Changes::None,
+        _ if read_only => ChangeRule::None,
         (Some(wish), _) => wish,
-        (None, _) if returns == Returns::Report => Changes::Required,
-        (None, _) => Changes::Optional,
+        (None, _) if returns == Returns::Report => ChangeRule::Required,
+        (None, _) => ChangeRule::Optional,
     }
 }
 
-fn when(reader: &mut Reader<'_>, field: Option<Field<'_>>) -> Option<Condition> {
+fn when(reader: &mut WorkflowReader<'_>, field: Option<Field<'_>>) -> Option<Condition> {
     let field = field?;
     let text = match &field.node.value {
-        Value::Bool(yes) => yes.to_string(),
+        NodeValue::Bool(yes) => yes.to_string(),
         _ => reader.text(Some(field))?,
     };
     match Condition::try_from(text) {
@@ -233,12 +235,12 @@ fn when(reader: &mut Reader<'_>, field: Option<Field<'_>>) -> Option<Condition> 
     }
 }
 
-fn retries(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<u32> {
+fn retries(reader: &mut WorkflowReader<'_>, fields: &Fields<'_>) -> Option<u32> {
     let number = reader.number(fields.get("retries"), 0..MAX_RETRIES + 1)?;
     u32::try_from(number).ok()
 }
 
-fn limits(reader: &mut Reader<'_>, fields: &Fields<'_>, defaults: Limits) -> Limits {
+fn limits(reader: &mut WorkflowReader<'_>, fields: &Fields<'_>, defaults: Limits) -> Limits {
     let mut limits = defaults;
     let table = fields.get("limits").map(|field| reader.fields(field.node, "`limits`", &LIMITS));
     let inner = |name| table.as_ref().and_then(|table| table.get(name));
@@ -268,9 +270,9 @@ fn limits(reader: &mut Reader<'_>, fields: &Fields<'_>, defaults: Limits) -> Lim
     limits
 }
 
-fn checks(reader: &mut Reader<'_>, field: Option<Field<'_>>) -> Vec<Vec<String>> {
+fn checks(reader: &mut WorkflowReader<'_>, field: Option<Field<'_>>) -> Vec<Vec<String>> {
     let Some(field) = field else { return Vec::new() };
-    let Value::List(values) = &field.node.value else {
+    let NodeValue::List(values) = &field.node.value else {
         let message = format!("`checks` must be a list of commands, not {}", field.node.kind());
         reader.refuse(
             Some(field.node.at.start),
@@ -282,8 +284,8 @@ fn checks(reader: &mut Reader<'_>, field: Option<Field<'_>>) -> Vec<Vec<String>>
     values.iter().filter_map(|node| check(reader, Field { name: field.name, node })).collect()
 }
 
-fn check(reader: &mut Reader<'_>, field: Field<'_>) -> Option<Vec<String>> {
-    if let Value::List(_) = field.node.value {
+fn check(reader: &mut WorkflowReader<'_>, field: Field<'_>) -> Option<Vec<String>> {
+    if let NodeValue::List(_) = field.node.value {
         return reader.texts(Some(field));
     }
     let text = reader.text(Some(field))?;

@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 use proptest::prelude::*;
 
 use super::{World, task};
-use crate::workflow_file::{Format, written};
+use crate::workflow_file::{FileFormat, written};
 
 #[test]
 fn depth_is_bounded_in_every_format() {
@@ -85,7 +85,7 @@ proptest! {
     fn no_damage_makes_it_panic(
         which in 0..5_usize, format in 0..3_usize, at in any::<prop::sample::Index>(), length in 0..40_usize, twice in any::<bool>(),
     ) {
-        let format = [Format::Toml, Format::Yaml, Format::Json][format];
+        let format = [FileFormat::Toml, FileFormat::Yaml, FileFormat::Json][format];
         let text = written(crate::workflow_file::SHIPPED[which].text, format);
         let bytes = text.as_bytes();
         let start = at.index(bytes.len());

@@ -1,5 +1,5 @@
 use super::{World, shown, task};
-use crate::workflow_file::Given;
+use crate::workflow_file::GivenValues;
 
 #[test]
 fn everything_is_told_at_once_in_the_order_of_the_file() {
@@ -103,10 +103,10 @@ fn agents_and_models_are_looked_up() {
 fn values_of_the_command_line() {
     let text = "[params]\ndepth = 'x'\nbad = [1]\n[params.both]\ndefault = 1\nrequired = true\n[stages.a]\nprompt='x'\ncount='params.depth'\n[stages.b]\nprompt='x'\nforeach='params.dpeth'\n";
     let set = ["dpeth=1", "unlike-any=2", "novalue"].map(str::to_owned).to_vec();
-    let found = World::new().load("a.toml", text, &Given { set: set.clone(), ..task() }).unwrap_err();
+    let found = World::new().load("a.toml", text, &GivenValues { set: set.clone(), ..task() }).unwrap_err();
     insta::assert_snapshot!(shown(&found));
     let listed = r#"{"stages": [{"name": "a", "executor": "demo", "prompt_template": "x"}]}"#;
-    let found = World::new().load("a.json", listed, &Given { set, ..task() }).unwrap_err();
+    let found = World::new().load("a.json", listed, &GivenValues { set, ..task() }).unwrap_err();
     insta::assert_snapshot!(shown(&found));
 }
 

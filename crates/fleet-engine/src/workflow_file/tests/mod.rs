@@ -12,7 +12,7 @@ use fleet_core::workflow::Spec;
 
 use super::*;
 use crate::environment::Environment;
-use crate::{Engine, Start};
+use crate::{Engine, EngineStart};
 
 /// A home with nothing in it, and a folder for files.
 pub(super) struct World {
@@ -30,14 +30,25 @@ impl World {
         std::fs::write(dir.path().join("config.toml"), config).unwrap();
         let environment = Environment::from_pairs([("FLEET_HOME", dir.path()), ("HOME", dir.path())])
             .with_current_directory(dir.path());
-        let engine = Engine::new(Start { environment, directory: None, flags: Vec::new() }).unwrap();
+        let engine = Engine::new(EngineStart { environment, directory: None, flags: Vec::new() }).unwrap();
         Self { engine, dir }
     }
 
-    pub(super) fn load(&self, name: &str, text: &str, given: &Given) -> Result<Loaded, Vec<Diagnostic>> {
+    pub(super) fn load(
+        &self,
+        name: &str,
+        text: &str,
+        given: &GivenValues,
+    ) -> Result<Loaded, Vec<Diagnostic>> {
         let path = PathBuf::from(name);
-        let format = Format::of(&path).unwrap();
-        let source = Source { text: text.to_owned(), format, path, label: name.to_owned(), kind: Kind::Path };
+        let format = FileFormat::of(&path).unwrap();
+        let source = SourceFile {
+            text: text.to_owned(),
+            format,
+            path,
+            label: name.to_owned(),
+            kind: WorkflowOrigin::Path,
+        };
         load(&self.engine, &source, given).unwrap()
     }
 
@@ -52,8 +63,8 @@ impl World {
     }
 }
 
-pub(super) fn task() -> Given {
-    Given { task: Some("Do it".to_owned()), ..Given::default() }
+pub(super) fn task() -> GivenValues {
+    GivenValues { task: Some("Do it".to_owned()), ..GivenValues::default() }
 }
 
 /// As people see it. What is missing on this machine depends on the machine.

@@ -1,7 +1,7 @@
-use fleet_core::workflow::{Changes, Returns};
+use fleet_core::workflow::{ChangeRule, Returns};
 
 use super::{World, shown, task};
-use crate::workflow_file::{Format, SHIPPED, written};
+use crate::workflow_file::{FileFormat, SHIPPED, written};
 
 #[test]
 fn those_that_come_with_codefleet_are_right_in_every_format() {
@@ -9,7 +9,7 @@ fn those_that_come_with_codefleet_are_right_in_every_format() {
     for one in SHIPPED {
         let spec = world.spec(&format!("{}.toml", one.name), one.text);
         assert_eq!(spec.name, one.name);
-        for format in [Format::Yaml, Format::Json] {
+        for format in [FileFormat::Yaml, FileFormat::Json] {
             let text = written(one.text, format);
             let same = world.load(&format!("{}.{}", one.name, format.end()), &text, &task());
             let same = same.map_err(|found| format!("{}\n{text}", shown(&found))).unwrap();
@@ -33,7 +33,7 @@ fn reviewers_and_judges_see_the_work() {
         for stage in spec.stages.iter().filter(|stage| stage.returns == Returns::Verdict) {
             verdicts += 1;
             let sees = ["diff}", "branch}"].iter().any(|field| stage.prompt.contains(field));
-            assert!(sees && stage.changes != Changes::Required, "{} of {}", stage.name, one.name);
+            assert!(sees && stage.changes != ChangeRule::Required, "{} of {}", stage.name, one.name);
         }
     }
     assert_eq!(verdicts, 4);

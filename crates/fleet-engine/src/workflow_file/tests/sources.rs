@@ -5,7 +5,7 @@ use fleet_core::problem::Code;
 use fleet_testkit::repo::Repo;
 
 use super::{World, shown, task};
-use crate::workflow_file::{Kind, find, load};
+use crate::workflow_file::{WorkflowOrigin, find, load};
 
 const FLOW: &str = "[stages.a]\nprompt = 'x'\n";
 
@@ -13,19 +13,19 @@ const FLOW: &str = "[stages.a]\nprompt = 'x'\n";
 fn a_name_is_looked_for_in_the_repository_then_at_home_then_among_the_shipped() {
     let (world, repo) = (World::new(), Repo::init());
     let engine = world.engine.at(repo.path().to_owned()).unwrap();
-    assert_eq!(find(&engine, "bug-hunt").unwrap().kind, Kind::Shipped);
+    assert_eq!(find(&engine, "bug-hunt").unwrap().kind, WorkflowOrigin::Shipped);
     fs::create_dir(world.dir.path().join("workflows")).unwrap();
     fs::write(world.dir.path().join("workflows/bug-hunt.yml"), "stages: {}").unwrap();
     let found = find(&engine, "bug-hunt").unwrap();
-    assert_eq!((found.kind, found.text.as_str()), (Kind::User, "stages: {}"));
+    assert_eq!((found.kind, found.text.as_str()), (WorkflowOrigin::User, "stages: {}"));
     let own = repo.path().join(".fleet/workflows");
     fs::create_dir_all(&own).unwrap();
     fs::write(own.join("bug-hunt.json"), "{}").unwrap();
-    assert_eq!(find(&engine, "bug-hunt").unwrap().kind, Kind::Repository);
+    assert_eq!(find(&engine, "bug-hunt").unwrap().kind, WorkflowOrigin::Repository);
     fs::write(own.join("bug-hunt.toml"), FLOW).unwrap();
     assert_eq!(find(&engine, "bug-hunt").unwrap_err().code, Code::WorkflowInvalid, "nobody knows which");
     let by_path = own.join("bug-hunt.toml");
-    assert_eq!(find(&engine, by_path.to_str().unwrap()).unwrap().kind, Kind::Path);
+    assert_eq!(find(&engine, by_path.to_str().unwrap()).unwrap().kind, WorkflowOrigin::Path);
     let problem = find(&engine, "bug-hnut").unwrap_err();
     assert_eq!(
         (problem.code, problem.hints[0].as_str()),

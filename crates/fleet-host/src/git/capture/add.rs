@@ -3,10 +3,10 @@
 use std::fs::File;
 use std::io::Read as _;
 
-use super::guard::Entry;
-use super::index::Scratch;
-use super::paths::Paths;
-use super::{Purpose, store};
+use super::guard::IndexEntry;
+use super::index::ScratchFile;
+use super::paths::PathList;
+use super::{CapturePurpose, store};
 use crate::git::checkout::Checkout;
 use crate::git::command::Git;
 use crate::git::error::GitError;
@@ -22,10 +22,10 @@ const BULK_BYTES: u64 = 8 << 20;
 const BULK_PATHS: u64 = 16;
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Target<'a> {
+pub(super) struct AddTarget<'a> {
     pub(super) checkout: &'a Checkout,
-    pub(super) index: &'a Scratch,
-    pub(super) purpose: Purpose,
+    pub(super) index: &'a ScratchFile,
+    pub(super) purpose: CapturePurpose,
     bulk: Bulk,
 }
 
@@ -41,7 +41,7 @@ enum Bulk {
 }
 
 impl Bulk {
-    fn of(checkout: &Checkout, paths: &Paths) -> Self {
+    fn of(checkout: &Checkout, paths: &PathList) -> Self {
         if paths.large_bytes < BULK_BYTES {
             return if paths.count < BULK_PATHS { Self::No } else { Self::Compressed };
         }
@@ -63,13 +63,13 @@ impl Bulk {
 ///
 /// Git does all or nothing. When it refuses, the list is halved until what it refuses stands alone, which needs no
 /// reading of its messages.
-pub(super) fn add(target: &Target<'_>, paths: &mut Paths) -> Result<Added, GitError> {
+pub(super) fn add(target: &AddTarget<'_>, paths: &mut PathList) -> Result<Added, GitError> {
     if paths.small >= store::MANY_FILES {
         store::store_small(target.checkout, paths.open()?)?;
     }
     let mut added = Added::default();
     if paths.count > 0 {
-        let target = Target { bulk: Bulk::of(target.checkout, paths), ..*target };
+        let target = AddTarget { bulk: Bulk::of(target.checkout, paths), ..*target };
         added.is_dense = target.bulk == Bulk::Stored;
         add_filtered(&target, paths, &mut added)?;
     }
@@ -88,7 +88,7 @@ pub(super) struct Added {
     pub(super) is_dense: bool,
 }
 
-fn add_filtered(target: &Target<'_>, paths: &mut Paths, added: &mut Added) -> Result<(), GitError> {
+fn add_filtered(target: &AddTarget<'_>, paths: &mut PathList, added: &mut Added) -> Result<(), GitError> {
     if update(target, paths.open()?)? == Updated::All {
         return Ok(());
     }
@@ -116,8 +116,8 @@ fn add_filtered(target: &Target<'_>, paths: &mut Paths, added: &mut Added) -> Re
     Ok(())
 }
 
-impl<'a> Target<'a> {
-    pub(super) fn new(checkout: &'a Checkout, index: &'a Scratch, purpose: Purpose) -> Self {
+impl<'a> AddTarget<'a> {
+    pub(super) fn new(checkout: &'a Checkout, index: &'a ScratchFile, purpose: CapturePurpose) -> Self {
         Self { checkout, index, purpose, bulk: Bulk::No }
     }
 
@@ -126,13 +126,13 @@ impl<'a> Target<'a> {
     }
 
     /// A list of paths in a file. The file has no name any more when this returns, only the open end.
-    fn list(&self, paths: &[impl AsRef<[u8]>]) -> Result<(Scratch, File), GitError> {
+    fn list(&self, paths: &[impl AsRef<[u8]>]) -> Result<(ScratchFile, File), GitError> {
         let mut content = Vec::new();
         for path in paths {
             content.extend_from_slice(path.as_ref());
             content.push(0);
         }
-        Scratch::new(&self.checkout.git_dir, "part").with(&content)
+        ScratchFile::new(&self.checkout.git_dir, "part").with(&content)
     }
 }
 
@@ -144,7 +144,7 @@ enum Updated {
     None,
 }
 
-fn update(target: &Target<'_>, paths: File) -> Result<Updated, GitError> {
+fn update(target: &AddTarget<'_>, paths: File) -> Result<Updated, GitError> {
     let answer = target
         .bulk
         .set(target.git())
@@ -162,7 +162,7 @@ fn update(target: &Target<'_>, paths: File) -> Result<Updated, GitError> {
 ///
 /// Bytes that were read and cannot be stored are an error, not a refusal: the disk is full or the repository is
 /// damaged, and a caller that went on would lose the file.
-pub(super) fn add_raw(target: &Target<'_>, paths: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, GitError> {
+pub(super) fn add_raw(target: &AddTarget<'_>, paths: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, GitError> {
     if paths.is_empty() {
         return Ok(paths);
     }
@@ -171,38 +171,38 @@ pub(super) fn add_raw(target: &Target<'_>, paths: Vec<Vec<u8>>) -> Result<Vec<Ve
     Ok(failed)
 }
 
-pub(super) fn forget(checkout: &Checkout, index: &Scratch, paths: &[Vec<u8>]) -> Result<(), GitError> {
+pub(super) fn forget(checkout: &Checkout, index: &ScratchFile, paths: &[Vec<u8>]) -> Result<(), GitError> {
     change(checkout, index, paths, "--force-remove")
 }
 
 /// Clears the flags with which a file can be hidden from git.
-pub(super) fn unhide(checkout: &Checkout, index: &Scratch, paths: &[Vec<u8>]) -> Result<(), GitError> {
+pub(super) fn unhide(checkout: &Checkout, index: &ScratchFile, paths: &[Vec<u8>]) -> Result<(), GitError> {
     change(checkout, index, paths, "--no-assume-unchanged")?;
     change(checkout, index, paths, "--no-skip-worktree")
 }
 
-fn change(checkout: &Checkout, index: &Scratch, paths: &[Vec<u8>], option: &str) -> Result<(), GitError> {
+fn change(checkout: &Checkout, index: &ScratchFile, paths: &[Vec<u8>], option: &str) -> Result<(), GitError> {
     if paths.is_empty() {
         return Ok(());
     }
     // For either purpose.
-    let target = Target::new(checkout, index, Purpose::CommitAndKeep);
+    let target = AddTarget::new(checkout, index, CapturePurpose::CommitAndKeep);
     let (_list, file) = target.list(paths)?;
     target.git().args(["update-index", option, "-z", "--stdin"]).stdin(file).run()
 }
 
 /// Puts entries into the index as they are.
-pub(super) fn put(checkout: &Checkout, index: &Scratch, entries: &[Entry]) -> Result<(), GitError> {
+pub(super) fn put(checkout: &Checkout, index: &ScratchFile, entries: &[IndexEntry]) -> Result<(), GitError> {
     if entries.is_empty() {
         return Ok(());
     }
     let mut list = Vec::new();
-    for Entry { mode, object, path } in entries {
+    for IndexEntry { mode, object, path } in entries {
         list.extend_from_slice(format!("{mode} {object}\t").as_bytes());
         list.extend_from_slice(path);
         list.push(0);
     }
-    let (_file, input) = Scratch::new(&checkout.git_dir, "part").with(&list)?;
+    let (_file, input) = ScratchFile::new(&checkout.git_dir, "part").with(&list)?;
     let git = Git::within(checkout).index(index.path());
     git.args(["update-index", "--add", "--replace", "-z", "--index-info"]).stdin(input).run()
 }

@@ -11,8 +11,8 @@ use std::os::unix::ffi::OsStringExt as _;
 use rustix::fs::FileType;
 
 use super::add;
-use super::index::Scratch;
-use super::walk::{self, Enter, Found, Survey, folders_above, is_dot_git, joined, outermost};
+use super::index::ScratchFile;
+use super::walk::{self, Enter, Survey, WalkItem, folders_above, is_dot_git, joined, outermost};
 use crate::git::checkout::Checkout;
 use crate::git::command::Git;
 use crate::git::error::GitError;
@@ -95,10 +95,10 @@ impl Guard {
     pub(super) fn without_largest(
         &self,
         checkout: &Checkout,
-        index: &Scratch,
+        index: &ScratchFile,
         most: u64,
     ) -> Result<Self, GitError> {
-        let mut folders = Folders::default();
+        let mut folders = FolderCounts::default();
         let git = Git::within(checkout).index(index.path()).args(["ls-files", "-z"]).args(self.others());
         git.records(&mut |path| {
             folders.count(path);
@@ -136,9 +136,9 @@ impl Guard {
 
 /// How many new files there are in each folder, those in the folders in it included.
 #[derive(Debug, Default)]
-struct Folders(HashMap<Vec<u8>, u64>);
+struct FolderCounts(HashMap<Vec<u8>, u64>);
 
-impl Folders {
+impl FolderCounts {
     fn count(&mut self, path: &[u8]) {
         for folder in folders_above(path).skip(1) {
             match self.0.get_mut(folder) {
@@ -195,7 +195,7 @@ pub(super) fn list_files(
     let repositories: HashSet<&[u8]> = repositories.iter().map(Vec::as_slice).collect();
     let mut result = Ok(());
     walk::walk(&checkout.work_tree, folder.to_vec(), &mut |found| {
-        let Found::Entry { folder, name, kind } = *found else { return Enter::No };
+        let WalkItem::Entry { folder, name, kind } = *found else { return Enter::No };
         let path = joined(folder, name);
         if result.is_err() || is_dot_git(name) || repositories.contains(path.as_slice()) {
             return Enter::No;
@@ -244,7 +244,7 @@ fn ignored(checkout: &Checkout, paths: &[&[u8]], bad: &[&[u8]]) -> Result<HashSe
     if list.is_empty() {
         return Ok(ignored);
     }
-    let (_file, input) = Scratch::new(&checkout.git_dir, "ask").with(&list)?;
+    let (_file, input) = ScratchFile::new(&checkout.git_dir, "ask").with(&list)?;
     // Without the index, which would make git look for repositories at its entries.
     let git = Git::within(checkout).args(["check-ignore", "--no-index", "-z", "--stdin"]).stdin(input);
     let answered = git.records(&mut |path| {
@@ -259,13 +259,13 @@ fn ignored(checkout: &Checkout, paths: &[&[u8]], bad: &[&[u8]]) -> Result<HashSe
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct IndexEntry {
     pub(super) mode: String,
     pub(super) object: Oid,
     pub(super) path: Vec<u8>,
 }
 
-impl Entry {
+impl IndexEntry {
     /// Reads a record of `git ls-files -s`.
     fn parse(record: &[u8]) -> Option<Self> {
         let tab = record.iter().position(|byte| *byte == b'\t')?;
@@ -283,15 +283,15 @@ impl Entry {
 /// agent's, or read attributes that it must not.
 pub(super) fn take_out(
     checkout: &Checkout,
-    index: &Scratch,
+    index: &ScratchFile,
     survey: &Survey,
-) -> Result<Vec<Entry>, GitError> {
+) -> Result<Vec<IndexEntry>, GitError> {
     if survey.repositories.is_empty() && survey.bad_attributes.is_empty() {
         return Ok(Vec::new());
     }
     let set = |paths: &'_ [Vec<u8>]| paths.iter().cloned().collect::<HashSet<_>>();
     let (repositories, unfiltered) = (set(&survey.repositories), set(&survey.bad_attributes));
-    let is_harmful = |entry: &Entry| {
+    let is_harmful = |entry: &IndexEntry| {
         let mut above = folders_above(&entry.path).skip(1);
         if entry.is_link() {
             repositories.contains(&entry.path)
@@ -301,7 +301,7 @@ pub(super) fn take_out(
     };
     let mut taken = Vec::new();
     Git::within(checkout).index(index.path()).args(["ls-files", "-z", "-s"]).records(&mut |record| {
-        taken.extend(Entry::parse(record).filter(|entry| is_harmful(entry)));
+        taken.extend(IndexEntry::parse(record).filter(|entry| is_harmful(entry)));
         Ok(())
     })?;
     let paths: Vec<_> = taken.iter().map(|entry| entry.path.clone()).collect();
@@ -371,7 +371,7 @@ mod tests {
     #[test]
     fn the_largest_folders_are_left_out() {
         let left_out = |sizes: &[(&str, usize)], most| {
-            let mut folders = Folders::default();
+            let mut folders = FolderCounts::default();
             for (folder, files) in sizes {
                 (0..*files).for_each(|number| {
                     folders.count(&joined(folder.as_bytes(), number.to_string().as_bytes()));
@@ -390,9 +390,9 @@ mod tests {
 
     #[test]
     fn reads_entries() {
-        let entry = Entry::parse(b"160000 78981922613b2afb6025042ff6bd878ac1994e85 0\ta\tb").unwrap();
+        let entry = IndexEntry::parse(b"160000 78981922613b2afb6025042ff6bd878ac1994e85 0\ta\tb").unwrap();
         assert!(entry.is_link());
         assert_eq!(entry.path, b"a\tb");
-        assert_eq!(Entry::parse(b"? a"), None);
+        assert_eq!(IndexEntry::parse(b"? a"), None);
     }
 }

@@ -16,11 +16,11 @@ use crate::git::refs;
 /// A file in a git directory that is removed when it is no longer needed. Those of a killed process go when the
 /// worktree is cleaned.
 #[derive(Debug)]
-pub(in crate::git) struct Scratch {
+pub(in crate::git) struct ScratchFile {
     path: PathBuf,
 }
 
-impl Scratch {
+impl ScratchFile {
     /// A name that no other scratch file of this or another living process has.
     pub(in crate::git) fn new(git_dir: &Path, purpose: &str) -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -83,7 +83,7 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for ScratchFile {
     fn drop(&mut self) {
         self.remove();
     }
@@ -91,8 +91,8 @@ impl Drop for Scratch {
 
 /// A copy of the checkout's index, which knows the state of every file at its last look and so spares reading them
 /// again. `None` if there is no index.
-pub(super) fn copy(checkout: &Checkout) -> Result<Option<Scratch>, GitError> {
-    let own = Scratch::new(&checkout.git_dir, "index");
+pub(super) fn copy(checkout: &Checkout) -> Result<Option<ScratchFile>, GitError> {
+    let own = ScratchFile::new(&checkout.git_dir, "index");
     let theirs = checkout.git_dir.join("index");
     match File::open(&theirs) {
         Ok(file) => own.fill(file).map(|()| Some(own)),
@@ -110,8 +110,8 @@ pub(in crate::git) fn copy_with_time(mut from: File, mut to: File) -> io::Result
 }
 
 /// An index that knows what is tracked, but nothing about the files: for a checkout without a usable one.
-pub(super) fn from_head(checkout: &Checkout) -> Result<Scratch, GitError> {
-    let own = Scratch::new(&checkout.git_dir, "index");
+pub(super) fn from_head(checkout: &Checkout) -> Result<ScratchFile, GitError> {
+    let own = ScratchFile::new(&checkout.git_dir, "index");
     own.remove();
     let git = Git::within(checkout).index(own.path());
     match refs::head(&checkout.git_dir)? {

@@ -11,8 +11,8 @@ use std::{ffi::OsStr, io};
 
 use rustix::fs::{Mode, OFlags, open};
 
-use super::guard::{Entry, Guard};
-use super::paths::{Origin, Paths};
+use super::guard::{Guard, IndexEntry};
+use super::paths::{FileOrigin, PathList};
 use super::walk::joined;
 use super::{Skipped, SkippedWhy, Skips};
 use crate::git::checkout::Checkout;
@@ -39,13 +39,13 @@ pub(super) struct Listed {
 
 /// One line of `git ls-files -s -v`.
 #[derive(Debug, PartialEq, Eq)]
-struct Record<'a> {
+struct ListRecord<'a> {
     tag: u8,
     is_link: bool,
     path: &'a [u8],
 }
 
-impl<'a> Record<'a> {
+impl<'a> ListRecord<'a> {
     fn parse(record: &'a [u8]) -> Option<Self> {
         let (tag, rest) = (*record.first()?, record.get(2..)?);
         if tag == b'?' {
@@ -62,15 +62,15 @@ pub(super) fn list(
     index: &Path,
     limits: CaptureLimits<'_>,
     guard: &Guard,
-    paths: &mut Paths,
+    paths: &mut PathList,
 ) -> Result<Listed, GitError> {
-    let mut walk = Walk::new(checkout, limits, paths);
+    let mut walk = ListWalk::new(checkout, limits, paths);
     Git::within(checkout)
         .index(index)
         .args(["ls-files", "-z", "-v", "-s", "-c", "-m"])
         .args(guard.others())
         .records(&mut |record| {
-            let record = Record::parse(record).ok_or_else(|| GitError::Unexpected {
+            let record = ListRecord::parse(record).ok_or_else(|| GitError::Unexpected {
                 command: "ls-files".to_owned(),
                 answer: String::from_utf8_lossy(record).into_owned(),
             })?;
@@ -89,12 +89,13 @@ pub(super) fn list(
 pub(super) fn list_tracked(
     checkout: &Checkout,
     limits: CaptureLimits<'_>,
-    files: &[Entry],
+    files: &[IndexEntry],
     listed: &mut Listed,
-    paths: &mut Paths,
+    paths: &mut PathList,
 ) -> Result<(), GitError> {
-    let mut walk = Walk::new(checkout, limits, paths);
-    for Entry { path, .. } in files.iter().filter(|file| !limits.exclude.contains(file.path.as_slice())) {
+    let mut walk = ListWalk::new(checkout, limits, paths);
+    for IndexEntry { path, .. } in files.iter().filter(|file| !limits.exclude.contains(file.path.as_slice()))
+    {
         walk.judge(path, false)?;
     }
     let Listed { gone, skips, .. } = walk.listed;
@@ -103,10 +104,10 @@ pub(super) fn list_tracked(
     Ok(())
 }
 
-struct Walk<'a> {
+struct ListWalk<'a> {
     root: &'a Path,
     limits: CaptureLimits<'a>,
-    paths: &'a mut Paths,
+    paths: &'a mut PathList,
     listed: Listed,
     /// The path that was judged last: a changed file is listed several times in a row.
     last: Vec<u8>,
@@ -114,8 +115,8 @@ struct Walk<'a> {
     parent: PathBuf,
 }
 
-impl<'a> Walk<'a> {
-    fn new(checkout: &'a Checkout, limits: CaptureLimits<'a>, paths: &'a mut Paths) -> Self {
+impl<'a> ListWalk<'a> {
+    fn new(checkout: &'a Checkout, limits: CaptureLimits<'a>, paths: &'a mut PathList) -> Self {
         Self {
             root: &checkout.work_tree,
             limits,
@@ -126,7 +127,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn take(&mut self, record: &Record<'_>) -> Result<(), GitError> {
+    fn take(&mut self, record: &ListRecord<'_>) -> Result<(), GitError> {
         if self.limits.exclude.contains(record.path) {
             return Ok(());
         }
@@ -167,7 +168,7 @@ impl<'a> Walk<'a> {
             self.listed.gone.push(path.to_vec());
             return Ok(());
         }
-        let origin = if untracked { Origin::New } else { Origin::Tracked };
+        let origin = if untracked { FileOrigin::New } else { FileOrigin::Tracked };
         match readable(&place, self.limits.max_file).and_then(|bytes| self.paths.take_room(origin, bytes)) {
             Ok(bytes) => self.paths.push(path, bytes),
             // Told to git all the same, if it is tracked: that is how it learns of the removal.
@@ -236,12 +237,12 @@ mod tests {
 
     #[test]
     fn reads_the_lines_of_git() {
-        let parse = Record::parse;
+        let parse = ListRecord::parse;
         let file = b"C 100644 78981922613b2afb6025042ff6bd878ac1994e85 0\t- odd\tname\n";
-        assert_eq!(parse(file), Some(Record { tag: b'C', is_link: false, path: b"- odd\tname\n" }));
+        assert_eq!(parse(file), Some(ListRecord { tag: b'C', is_link: false, path: b"- odd\tname\n" }));
         let link = b"H 160000 78981922613b2afb6025042ff6bd878ac1994e85 0\tlib";
-        assert_eq!(parse(link), Some(Record { tag: b'H', is_link: true, path: b"lib" }));
-        assert_eq!(parse(b"? a\tb/"), Some(Record { tag: b'?', is_link: false, path: b"a\tb/" }));
+        assert_eq!(parse(link), Some(ListRecord { tag: b'H', is_link: true, path: b"lib" }));
+        assert_eq!(parse(b"? a\tb/"), Some(ListRecord { tag: b'?', is_link: false, path: b"a\tb/" }));
         assert_eq!(parse(b"H nothing"), None);
         assert_eq!(parse(b""), None);
     }

@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use super::index::{self, Scratch};
+use super::index::{self, ScratchFile};
 use crate::git::alternates;
 use crate::git::checkout::Checkout;
 use crate::git::command::Git;
@@ -62,7 +62,7 @@ impl Opened {
 pub(super) struct Mirror {
     pub(super) checkout: Checkout,
     /// What its current commit has. It knows nothing about the files: the agent's own index could hide changes.
-    pub(super) index: Scratch,
+    pub(super) index: ScratchFile,
     has_commit: bool,
     is_linked: bool,
     _staged: Staged,
@@ -112,7 +112,7 @@ impl Mirror {
     }
 
     /// Writes the commits of all refs and of `HEAD` that no remote has, stashes too. False if there are none.
-    pub(super) fn pack_commits(&self, bundle: &Scratch) -> Result<bool, GitError> {
+    pub(super) fn pack_commits(&self, bundle: &ScratchFile) -> Result<bool, GitError> {
         let mut tips = Vec::new();
         if self.has_commit {
             tips.push("HEAD");

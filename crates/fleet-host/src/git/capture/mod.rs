@@ -17,19 +17,19 @@ mod walk;
 
 use std::collections::HashSet;
 
-use self::add::Target;
-use self::guard::{Entry, Guard};
+use self::add::AddTarget;
+use self::guard::{Guard, IndexEntry};
 use self::list::{CaptureLimits, Listed};
 use self::nested::Repositories;
-use self::paths::Paths;
+use self::paths::PathList;
 use super::checkout::Checkout;
 use super::command::Git;
 use super::error::GitError;
-use super::new_entries::{Item, NewEntry};
+use super::new_entries::{NewEntry, TreeItem};
 use super::oid::Oid;
 use super::refs;
 
-pub(super) use self::index::{Scratch, copy_with_time};
+pub(super) use self::index::{ScratchFile, copy_with_time};
 pub(super) use self::walk::Survey;
 
 /// How many skipped files are named; the rest are counted.
@@ -100,17 +100,17 @@ impl Skips {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Purpose {
+pub(super) enum CapturePurpose {
     /// To lose nothing: also what is inside of submodules, or refused by a filter.
     Keep,
     /// Also for the history, as with `git add --all`.
     CommitAndKeep,
 }
 
-impl Purpose {
+impl CapturePurpose {
     /// A command with our index. One that only we read needs no checksum, which is most of the work of writing a large
     /// one; one that replaces the checkout's own has it for programs that insist on it.
-    fn git(self, checkout: &Checkout, index: &Scratch) -> Git {
+    fn git(self, checkout: &Checkout, index: &ScratchFile) -> Git {
         let git = Git::within(checkout).index(index.path());
         match self {
             Self::Keep => git.setting("index.skipHash=true"),
@@ -120,16 +120,16 @@ impl Purpose {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wanted<'a> {
+pub(super) struct CaptureRequest<'a> {
     pub(super) checkout: &'a Checkout,
     /// Paths that must not get into the repository, such as copied credentials.
     pub(super) exclude: &'a [String],
     pub(super) max_file: Option<u64>,
-    pub(super) purpose: Purpose,
+    pub(super) purpose: CapturePurpose,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Tree {
+pub(super) struct CapturedTree {
     pub(super) tree: Oid,
     pub(super) skips: Skips,
 }
@@ -137,9 +137,9 @@ pub(super) struct Tree {
 #[derive(Debug)]
 pub(super) struct Captured {
     /// An index that matches `commit` and knows the files.
-    pub(super) index: Scratch,
-    pub(super) commit: Tree,
-    pub(super) keep: Tree,
+    pub(super) index: ScratchFile,
+    pub(super) commit: CapturedTree,
+    pub(super) keep: CapturedTree,
     /// What is only inside other repositories in the work tree.
     pub(super) nested: Option<Oid>,
     pub(super) bytes: u64,
@@ -147,8 +147,8 @@ pub(super) struct Captured {
     pub(super) is_dense: bool,
 }
 
-pub(super) fn capture(wanted: Wanted<'_>) -> Result<Captured, GitError> {
-    let Wanted { checkout, purpose, .. } = wanted;
+pub(super) fn capture(wanted: CaptureRequest<'_>) -> Result<Captured, GitError> {
+    let CaptureRequest { checkout, purpose, .. } = wanted;
     let exclude: HashSet<&[u8]> = wanted.exclude.iter().map(String::as_bytes).collect();
     let limits = CaptureLimits { exclude: &exclude, max_file: wanted.max_file };
     let survey = Survey::of(&checkout.work_tree)?;
@@ -158,7 +158,7 @@ pub(super) fn capture(wanted: Wanted<'_>) -> Result<Captured, GitError> {
     repositories.flatten(&mut listed, &links, &mut paths)?;
     add::unhide(checkout, &index, &listed.flagged)?;
     listed.flagged.iter().try_for_each(|path| paths.push(path, 0))?;
-    let target = Target::new(checkout, &index, purpose);
+    let target = AddTarget::new(checkout, &index, purpose);
     let added = add::add(&target, &mut paths)?;
     for path in added.impossible {
         listed.skips.add(Skipped { path, why: SkippedWhy::Rejected });
@@ -173,11 +173,11 @@ pub(super) fn capture(wanted: Wanted<'_>) -> Result<Captured, GitError> {
 
 /// The trees for a commit, whose name is known, and for a snapshot. They are the same unless git refuses a file.
 fn trees(
-    target: &Target<'_>,
+    target: &AddTarget<'_>,
     tree: Oid,
     skips: Skips,
     refused: Vec<Vec<u8>>,
-) -> Result<(Tree, Tree), GitError> {
+) -> Result<(CapturedTree, CapturedTree), GitError> {
     let rejected = |mut skips: Skips, paths: &[Vec<u8>]| {
         let why = SkippedWhy::Rejected;
         for path in paths {
@@ -185,32 +185,32 @@ fn trees(
         }
         skips
     };
-    let commit = Tree { tree, skips: rejected(skips.clone(), &refused) };
+    let commit = CapturedTree { tree, skips: rejected(skips.clone(), &refused) };
     if refused.is_empty() {
         return Ok((commit.clone(), commit));
     }
     let copy = target.index.copied(&target.checkout.git_dir)?;
-    let raw = Target::new(target.checkout, &copy, Purpose::Keep);
+    let raw = AddTarget::new(target.checkout, &copy, CapturePurpose::Keep);
     let failed = add::add_raw(&raw, refused)?;
-    let keep = Tree { tree: raw.git().arg("write-tree").oid()?, skips: rejected(skips, &failed) };
+    let keep = CapturedTree { tree: raw.git().arg("write-tree").oid()?, skips: rejected(skips, &failed) };
     Ok((commit, keep))
 }
 
 struct SurveyedTree {
-    index: Scratch,
+    index: ScratchFile,
     listed: Listed,
-    paths: Paths,
-    links: Vec<Entry>,
+    paths: PathList,
+    links: Vec<IndexEntry>,
 }
 
 /// Lists the work tree by a copy of its index, or by `HEAD` where the index is missing or damaged.
 fn look(checkout: &Checkout, limits: CaptureLimits<'_>, survey: &Survey) -> Result<SurveyedTree, GitError> {
     let guard = Guard::of(checkout, survey)?;
-    let list = |index: Scratch| {
+    let list = |index: ScratchFile| {
         let taken = guard::take_out(checkout, &index, survey)?;
         let (mut listed, mut paths) = list_bounded((checkout, &index), limits, &guard, survey)?;
         add::put(checkout, &index, &taken)?;
-        let (links, files): (Vec<_>, Vec<_>) = taken.into_iter().partition(Entry::is_link);
+        let (links, files): (Vec<_>, Vec<_>) = taken.into_iter().partition(IndexEntry::is_link);
         list::list_tracked(checkout, limits, &files, &mut listed, &mut paths)?;
         let linked: HashSet<&[u8]> = links.iter().map(|link| link.path.as_slice()).collect();
         let embedded = guard.repositories.iter().filter(|path| !linked.contains(path.as_slice()));
@@ -229,18 +229,18 @@ fn look(checkout: &Checkout, limits: CaptureLimits<'_>, survey: &Survey) -> Resu
 /// Lists the work tree. If there are too many new files, those of the largest new folders are left out, so that the
 /// work of an agent is not lost among the output of its tools.
 fn list_bounded(
-    (checkout, index): (&Checkout, &Scratch),
+    (checkout, index): (&Checkout, &ScratchFile),
     limits: CaptureLimits<'_>,
     guard: &Guard,
     survey: &Survey,
-) -> Result<(Listed, Paths), GitError> {
-    let mut paths = Paths::new(checkout, survey)?;
+) -> Result<(Listed, PathList), GitError> {
+    let mut paths = PathList::new(checkout, survey)?;
     let listed = list::list(checkout, index.path(), limits, guard, &mut paths)?;
     if !paths.is_overfull() {
         return Ok((listed, paths));
     }
     let guard = guard.without_largest(checkout, index, paths::MAX_NEW_FILES)?;
-    let mut paths = Paths::new(checkout, survey)?;
+    let mut paths = PathList::new(checkout, survey)?;
     let listed = list::list(checkout, index.path(), limits, &guard, &mut paths)?;
     Ok((listed, paths))
 }
@@ -248,15 +248,15 @@ fn list_bounded(
 /// The tree of an index of ours with these paths as they were before.
 pub(super) fn tree_without(
     checkout: &Checkout,
-    index: &Scratch,
+    index: &ScratchFile,
     left_out: &[NewEntry],
 ) -> Result<Oid, GitError> {
     let copy = index.copied(&checkout.git_dir)?;
     let paths: Vec<_> = left_out.iter().map(|entry| entry.path.clone()).collect();
     add::forget(checkout, &copy, &paths)?;
     let before = |NewEntry { path, before, .. }: &NewEntry| {
-        let Item { mode, object } = before.clone().filter(|before| !before.is_folder())?;
-        Some(Entry { mode, object, path: path.clone() })
+        let TreeItem { mode, object } = before.clone().filter(|before| !before.is_folder())?;
+        Some(IndexEntry { mode, object, path: path.clone() })
     };
     add::put(checkout, &copy, &left_out.iter().filter_map(before).collect::<Vec<_>>())?;
     Git::within(checkout).index(copy.path()).arg("write-tree").oid()
@@ -266,7 +266,7 @@ pub(super) fn tree_without(
 /// removes them again would not make them secret.
 pub(in crate::git) fn forget_excluded(
     checkout: &Checkout,
-    index: &Scratch,
+    index: &ScratchFile,
     exclude: &[String],
 ) -> Result<(), GitError> {
     if exclude.is_empty() {

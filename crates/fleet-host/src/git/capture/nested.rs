@@ -9,14 +9,14 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
-use super::add::{self, Target};
-use super::guard::{self, Entry, Guard};
-use super::index::Scratch;
+use super::add::{self, AddTarget};
+use super::guard::{self, Guard, IndexEntry};
+use super::index::ScratchFile;
 use super::list::{CaptureLimits, Listed, readable};
 use super::mirror::{Mirror, Opened};
-use super::paths::{Origin, Paths};
+use super::paths::{FileOrigin, PathList};
 use super::walk::{Survey, joined, outermost};
-use super::{Purpose, Skipped, SkippedWhy, Skips};
+use super::{CapturePurpose, Skipped, SkippedWhy, Skips};
 use crate::git::checkout::Checkout;
 use crate::git::command::Git;
 use crate::git::error::GitError;
@@ -66,8 +66,8 @@ impl<'a> Repositories<'a> {
     pub(super) fn flatten(
         &mut self,
         listed: &mut Listed,
-        links: &[Entry],
-        paths: &mut Paths,
+        links: &[IndexEntry],
+        paths: &mut PathList,
     ) -> Result<(), GitError> {
         for path in std::mem::take(&mut listed.embedded) {
             self.files(path, DEPTH, paths)?;
@@ -81,11 +81,11 @@ impl<'a> Repositories<'a> {
     }
 
     /// The links to repositories as they are now, where that is not as in the index.
-    pub(super) fn moved(&self, links: &[Entry]) -> Vec<Entry> {
-        let now = |link: &Entry| {
+    pub(super) fn moved(&self, links: &[IndexEntry]) -> Vec<IndexEntry> {
+        let now = |link: &IndexEntry| {
             let nested = self.found.iter().find(|nested| nested.path == link.path)?;
             let head = nested.opened.as_ref()?.commit().filter(|head| *head != link.object)?;
-            Some(Entry { object: head, ..link.clone() })
+            Some(IndexEntry { object: head, ..link.clone() })
         };
         links.iter().filter_map(now).collect()
     }
@@ -116,7 +116,7 @@ impl<'a> Repositories<'a> {
     }
 
     /// Adds the files of the repository at `path`, and of those inside of it, that it does not ignore.
-    fn files(&mut self, path: Vec<u8>, depth: usize, paths: &mut Paths) -> Result<(), GitError> {
+    fn files(&mut self, path: Vec<u8>, depth: usize, paths: &mut PathList) -> Result<(), GitError> {
         if depth == 0 {
             self.skip(path, SkippedWhy::BrokenRepository);
             return Ok(());
@@ -133,7 +133,7 @@ impl<'a> Repositories<'a> {
         &mut self,
         path: &[u8],
         mirror: Option<&Mirror>,
-        paths: &mut Paths,
+        paths: &mut PathList,
     ) -> Result<Vec<Vec<u8>>, GitError> {
         let survey = self.survey.within(path);
         let Some(mirror) = mirror else { return self.all_files(path, &survey, paths) };
@@ -152,7 +152,7 @@ impl<'a> Repositories<'a> {
         &mut self,
         path: &[u8],
         survey: &Survey,
-        paths: &mut Paths,
+        paths: &mut PathList,
     ) -> Result<Vec<Vec<u8>>, GitError> {
         let inside = outermost(&survey.repositories);
         let inside: Vec<_> = inside.into_iter().map(|inner| joined(path, inner)).collect();
@@ -163,12 +163,13 @@ impl<'a> Repositories<'a> {
         Ok(inside)
     }
 
-    fn take(&mut self, full: Vec<u8>, paths: &mut Paths) -> Result<(), GitError> {
+    fn take(&mut self, full: Vec<u8>, paths: &mut PathList) -> Result<(), GitError> {
         if self.limits.exclude.contains(full.as_slice()) {
             return Ok(());
         }
         let place = self.root.work_tree.join(OsStr::from_bytes(&full));
-        match readable(&place, self.limits.max_file).and_then(|bytes| paths.take_room(Origin::New, bytes)) {
+        match readable(&place, self.limits.max_file).and_then(|bytes| paths.take_room(FileOrigin::New, bytes))
+        {
             // A link to a repository, which is there as one of those inside or not at all.
             Ok(_) if place.is_dir() && !place.is_symlink() => Ok(()),
             Ok(bytes) => paths.push(&full, bytes),
@@ -186,9 +187,9 @@ impl<'a> Repositories<'a> {
         if self.found.is_empty() && modules.is_empty() && self.skips.total == 0 {
             return Ok(None);
         }
-        let index = Scratch::new(&self.root.git_dir, "nested");
-        let target = Target::new(self.root, &index, Purpose::Keep);
-        let mut paths = Paths::new(self.root, self.survey)?;
+        let index = ScratchFile::new(&self.root.git_dir, "nested");
+        let target = AddTarget::new(self.root, &index, CapturePurpose::Keep);
+        let mut paths = PathList::new(self.root, self.survey)?;
         let found = std::mem::take(&mut self.found);
         let mut all = Vec::new();
         for nested in found {
@@ -239,7 +240,7 @@ impl<'a> Repositories<'a> {
     }
 
     /// Adds the files of a tracked repository, if it has any that its current commit does not have.
-    fn look_into(&mut self, mut nested: Nested, paths: &mut Paths) -> Result<Nested, GitError> {
+    fn look_into(&mut self, mut nested: Nested, paths: &mut PathList) -> Result<Nested, GitError> {
         if nested.mirror.is_none() {
             nested.mirror = self.mirror(nested.opened.as_ref(), &nested.path)?;
         }
@@ -251,7 +252,7 @@ impl<'a> Repositories<'a> {
         Ok(nested)
     }
 
-    /// Whether there is anything in a repository that its current commit does not have, as far as can be told.
+    /// Whether there is anything in a repository that its current commit does not have, as far as is known.
     fn is_changed(&self, nested: &Nested) -> Result<bool, GitError> {
         let Some(mirror) = &nested.mirror else { return Ok(true) };
         let survey = self.survey.within(&nested.path);
@@ -268,9 +269,9 @@ impl<'a> Repositories<'a> {
 
     /// Puts the commits that no remote has into the tree, as a bundle: complete in itself, small when the repository is
     /// a clone, and without mixing another project's history into this one.
-    fn keep_commits(&mut self, target: &Target<'_>, nested: &Nested) -> Result<bool, GitError> {
+    fn keep_commits(&mut self, target: &AddTarget<'_>, nested: &Nested) -> Result<bool, GitError> {
         let Some(mirror) = &nested.mirror else { return Ok(false) };
-        let bundle = Scratch::new(&self.root.git_dir, "bundle");
+        let bundle = ScratchFile::new(&self.root.git_dir, "bundle");
         match mirror.pack_commits(&bundle) {
             Ok(true) => {}
             Ok(false) => return Ok(false),
@@ -283,7 +284,7 @@ impl<'a> Repositories<'a> {
         let hash = ["hash-object", "-w", "--no-filters", "--stdin"];
         let object = Git::within(self.root).args(hash).stdin(bundle.open()?).oid()?;
         let path = joined(&nested.path, BUNDLE.as_bytes());
-        add::put(self.root, target.index, &[Entry { mode: "100644".to_owned(), object, path }])?;
+        add::put(self.root, target.index, &[IndexEntry { mode: "100644".to_owned(), object, path }])?;
         Ok(true)
     }
 }

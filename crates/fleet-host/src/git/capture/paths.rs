@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write as _};
 
 use super::SkippedWhy;
-use super::index::Scratch;
+use super::index::ScratchFile;
 use super::walk::{Survey, folders_above};
 use crate::git::checkout::Checkout;
 use crate::git::error::GitError;
@@ -24,7 +24,7 @@ const SAMPLES: usize = 32;
 
 /// Where a file comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(super) enum FileOrigin {
     Tracked,
     New,
 }
@@ -47,8 +47,8 @@ impl RemainingRoom {
 
 /// A list of paths in a file, as `-z` wants them: there may be millions.
 #[derive(Debug)]
-pub(super) struct Paths {
-    file: Scratch,
+pub(super) struct PathList {
+    file: ScratchFile,
     out: BufWriter<File>,
     /// Folders with attributes that git must not read.
     unfiltered: HashSet<Vec<u8>>,
@@ -68,9 +68,9 @@ pub(super) struct Paths {
     new: RemainingRoom,
 }
 
-impl Paths {
+impl PathList {
     pub(super) fn new(checkout: &Checkout, survey: &Survey) -> Result<Self, GitError> {
-        let file = Scratch::new(&checkout.git_dir, "paths");
+        let file = ScratchFile::new(&checkout.git_dir, "paths");
         let out = BufWriter::new(file.create()?);
         Ok(Self {
             file,
@@ -88,10 +88,10 @@ impl Paths {
     }
 
     /// Whether a file of this size may still be added.
-    pub(super) fn take_room(&mut self, origin: Origin, bytes: u64) -> Result<u64, SkippedWhy> {
+    pub(super) fn take_room(&mut self, origin: FileOrigin, bytes: u64) -> Result<u64, SkippedWhy> {
         match origin {
-            Origin::Tracked => self.tracked.take(bytes),
-            Origin::New => self.new.take(bytes),
+            FileOrigin::Tracked => self.tracked.take(bytes),
+            FileOrigin::New => self.new.take(bytes),
         }
     }
 

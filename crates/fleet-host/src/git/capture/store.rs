@@ -16,8 +16,8 @@ use std::thread;
 
 use rustix::fs::{Mode, OFlags, open};
 
-use super::guard::Entry;
-use super::index::Scratch;
+use super::guard::IndexEntry;
+use super::index::ScratchFile;
 use super::paths::LARGE;
 use crate::git::checkout::Checkout;
 use crate::git::command::Git;
@@ -52,8 +52,8 @@ pub(super) fn store_small(checkout: &Checkout, list: File) -> Result<(), GitErro
 pub(super) fn store_raw(
     checkout: &Checkout,
     paths: Vec<Vec<u8>>,
-) -> Result<(Vec<Entry>, Vec<Vec<u8>>), GitError> {
-    let marks = Scratch::new(&checkout.git_dir, "marks");
+) -> Result<(Vec<IndexEntry>, Vec<Vec<u8>>), GitError> {
+    let marks = ScratchFile::new(&checkout.git_dir, "marks");
     marks.create()?;
     let mut option = OsString::from("--export-marks=");
     option.push(marks.path());
@@ -69,7 +69,7 @@ pub(super) fn store_raw(
     let (mut entries, mut failed) = (Vec::new(), Vec::new());
     for (number, (path, mode)) in paths.into_iter().zip(modes).enumerate() {
         match (mode, stored.remove(&(number as u64 + 1))) {
-            (Some(mode), Some(object)) => entries.push(Entry { mode: mode.to_owned(), object, path }),
+            (Some(mode), Some(object)) => entries.push(IndexEntry { mode: mode.to_owned(), object, path }),
             _ => failed.push(path),
         }
     }
@@ -98,7 +98,7 @@ fn put_file(out: &mut impl Write, mark: u64, file: &File, size: u64) -> io::Resu
 }
 
 /// The objects by their marks.
-fn read_marks(marks: &Scratch) -> Result<HashMap<u64, Oid>, GitError> {
+fn read_marks(marks: &ScratchFile) -> Result<HashMap<u64, Oid>, GitError> {
     let mut text = String::new();
     marks.open()?.read_to_string(&mut text).map_err(GitError::io(marks.path()))?;
     let parse = |line: &str| {

@@ -55,10 +55,10 @@ impl Survey {
         Ok(survey)
     }
 
-    fn note(&mut self, root: &Path, found: &Found<'_>) {
+    fn note(&mut self, root: &Path, found: &WalkItem<'_>) {
         let (folder, name, kind) = match *found {
-            Found::Closed { folder } => return self.closed.push(folder.to_vec()),
-            Found::Entry { folder, name, kind } => (folder, name, kind),
+            WalkItem::Closed { folder } => return self.closed.push(folder.to_vec()),
+            WalkItem::Entry { folder, name, kind } => (folder, name, kind),
         };
         let is_harmful = || is_harmful(&root.join(OsStr::from_bytes(&joined(folder, name))), kind);
         if is_dot_git(name) {
@@ -134,7 +134,7 @@ fn is_special(kind: FileType) -> bool {
 
 /// What a walk comes across.
 #[derive(Debug)]
-pub(super) enum Found<'a> {
+pub(super) enum WalkItem<'a> {
     Entry {
         folder: &'a [u8],
         name: &'a [u8],
@@ -158,7 +158,7 @@ pub(super) enum Enter {
 pub(super) fn walk(
     root: &Path,
     start: Vec<u8>,
-    each: &mut dyn FnMut(&Found<'_>) -> Enter,
+    each: &mut dyn FnMut(&WalkItem<'_>) -> Enter,
 ) -> Result<u64, GitError> {
     let top = open(root, FOLDER, Mode::empty()).map_err(|errno| GitError::io(root)(errno.into()))?;
     let mut pending = vec![start];
@@ -166,7 +166,7 @@ pub(super) fn walk(
     while let Some(folder) = pending.pop() {
         let listed = list(&top, &folder, &mut |name, kind| {
             entries += 1;
-            let is_entered = each(&Found::Entry { folder: &folder, name, kind }) == Enter::Yes;
+            let is_entered = each(&WalkItem::Entry { folder: &folder, name, kind }) == Enter::Yes;
             if is_entered && kind == FileType::Directory && !is_dot_git(name) {
                 pending.push(joined(&folder, name));
             }
@@ -174,7 +174,7 @@ pub(super) fn walk(
         match listed {
             // Gone, or replaced by a file or a link: git will not enter it either.
             Ok(()) | Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => {}
-            Err(_) => drop(each(&Found::Closed { folder: &folder })),
+            Err(_) => drop(each(&WalkItem::Closed { folder: &folder })),
         }
         if entries > ENTRIES {
             return Err(GitError::TooManyFiles { path: root.to_owned(), limit: ENTRIES });

@@ -33,7 +33,7 @@ pub(super) enum EntryKind {
 }
 
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct FolderEntry {
     pub(super) name: OsString,
     pub(super) kind: EntryKind,
 }
@@ -152,7 +152,7 @@ impl Folder {
     }
 
     /// All names in the folder, at most `limit`, in order.
-    pub(super) fn entries(&self, limit: usize) -> Result<Vec<Entry>, Unreadable> {
+    pub(super) fn entries(&self, limit: usize) -> Result<Vec<FolderEntry>, Unreadable> {
         let because = |errno: Errno| Unreadable::because(&self.path, &io::Error::from(errno));
         let mut entries = Vec::new();
         for entry in Dir::read_from(&self.handle).map_err(because)? {
@@ -165,7 +165,7 @@ impl Folder {
                 return Err(Unreadable::new(&self.path, &format!("it has more than {limit} entries")));
             }
             let Some(kind) = self.kind_of(name, entry.file_type())? else { continue };
-            entries.push(Entry { name: name.to_owned(), kind });
+            entries.push(FolderEntry { name: name.to_owned(), kind });
         }
         entries.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(entries)

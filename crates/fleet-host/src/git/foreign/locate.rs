@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use super::folder::{Entry, EntryKind, Folder};
+use super::folder::{EntryKind, Folder, FolderEntry};
 use super::{ForeignGitDir, Unreadable};
 
 /// A pointer file holds one path.
@@ -99,7 +99,7 @@ fn folders(above: &Folder, name: &str, limit: usize) -> Result<Vec<(OsString, Fo
 
 fn folders_of(folder: &Folder, limit: usize) -> Result<Vec<(OsString, Folder)>, Unreadable> {
     let mut found = Vec::new();
-    for Entry { name, .. } in
+    for FolderEntry { name, .. } in
         folder.entries(limit)?.into_iter().filter(|entry| entry.kind == EntryKind::Folder)
     {
         found.extend(folder.enter(&name)?.map(|inner| (name, inner)));

@@ -19,7 +19,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use self::folder::Folder;
-use super::capture::Scratch;
+use super::capture::ScratchFile;
 use super::error::GitError;
 use super::files::Head;
 use super::oid::Oid;
@@ -149,7 +149,7 @@ impl ForeignGitDir {
     }
 
     /// A copy of its index, with its time: git compares that with the times of files. `None` if there is none.
-    pub(in crate::git) fn copy_index(&self, to: &Scratch) -> Result<Option<()>, ForeignError> {
+    pub(in crate::git) fn copy_index(&self, to: &ScratchFile) -> Result<Option<()>, ForeignError> {
         let Some(theirs) = self.own.file("index")? else { return Ok(None) };
         objects::copy_bounded(theirs, to, INDEX_LIMIT, &self.own.path().join("index")).map(Some)
     }

@@ -12,9 +12,9 @@ use std::path::Path;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, linkat, open, openat, statat, unlinkat};
 use rustix::io::Errno;
 
-use super::folder::{Entry, EntryKind, Folder};
+use super::folder::{EntryKind, Folder, FolderEntry};
 use super::{ForeignError, Unreadable};
-use crate::git::capture::Scratch;
+use crate::git::capture::ScratchFile;
 use crate::git::error::GitError;
 use crate::git::temporary::Temporary;
 
@@ -123,7 +123,11 @@ impl Staging {
     }
 
     /// A folder of objects and its entries; `None` if it is gone by now.
-    fn list(&mut self, objects: &Folder, name: &str) -> Result<Option<(Folder, Vec<Entry>)>, Unreadable> {
+    fn list(
+        &mut self,
+        objects: &Folder,
+        name: &str,
+    ) -> Result<Option<(Folder, Vec<FolderEntry>)>, Unreadable> {
         let Some(folder) = objects.enter(name)? else { return Ok(None) };
         let entries = folder.entries(self.files_left)?;
         self.files_left -= entries.len();
@@ -181,12 +185,12 @@ fn keep_regular(ours: &OwnedFd, name: &OsStr) -> Result<Option<u64>, Errno> {
     unlinkat(ours, name, AtFlags::empty()).map(|()| None)
 }
 
-fn is_loose(entry: &Entry) -> bool {
+fn is_loose(entry: &FolderEntry) -> bool {
     entry.kind == EntryKind::File && matches!(entry.name.len(), 38 | 62) && is_hex(&entry.name)
 }
 
 /// The name of an index such as git gives it.
-fn index_name(entry: &Entry) -> Option<&OsString> {
+fn index_name(entry: &FolderEntry) -> Option<&OsString> {
     let id = entry.name.to_str()?.strip_prefix("pack-")?.strip_suffix(".idx")?;
     let is_index = entry.kind == EntryKind::File && matches!(id.len(), 40 | 64) && is_hex(OsStr::new(id));
     is_index.then_some(&entry.name)
@@ -197,7 +201,12 @@ fn is_hex(name: &OsStr) -> bool {
 }
 
 /// Copies a file of at most `limit` bytes, with its time.
-pub(super) fn copy_bounded(theirs: File, to: &Scratch, limit: u64, path: &Path) -> Result<(), ForeignError> {
+pub(super) fn copy_bounded(
+    theirs: File,
+    to: &ScratchFile,
+    limit: u64,
+    path: &Path,
+) -> Result<(), ForeignError> {
     let because = |error: io::Error| Unreadable::because(path, &error);
     let too_large = || Unreadable::new(path, &format!("it has more than {limit} bytes"));
     let metadata = theirs.metadata().map_err(because)?;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use fleet_core::refname::check_ref_name;
 
 use super::Unreadable;
-use super::folder::{Entry, EntryKind, Folder};
+use super::folder::{EntryKind, Folder, FolderEntry};
 use crate::git::files::Head;
 use crate::git::oid::Oid;
 
@@ -33,7 +33,7 @@ pub(in crate::git) struct Refs {
 
 /// What a single ref says.
 #[derive(Debug, PartialEq, Eq)]
-enum Value {
+enum ForeignRef {
     Object(Oid),
     Symbolic(String),
 }
@@ -44,9 +44,9 @@ pub(super) fn head(own: &Folder, common: &Folder) -> Result<Head, Unreadable> {
     let path = own.path().join("HEAD");
     let content = own.read("HEAD", LINE_LIMIT)?.ok_or_else(|| Unreadable::new(&path, "it does not exist"))?;
     match value(&content) {
-        Some(Value::Object(commit)) => Ok(Head::Detached(commit)),
-        Some(Value::Symbolic(name)) if name == TABLE_HEAD => Err(tables(common)),
-        Some(Value::Symbolic(name)) if is_ref_name(&name) => Ok(Head::Branch(name)),
+        Some(ForeignRef::Object(commit)) => Ok(Head::Detached(commit)),
+        Some(ForeignRef::Symbolic(name)) if name == TABLE_HEAD => Err(tables(common)),
+        Some(ForeignRef::Symbolic(name)) if is_ref_name(&name) => Ok(Head::Branch(name)),
         _ => Err(Unreadable::new(&path, "it names neither a ref nor a commit")),
     }
 }
@@ -56,7 +56,7 @@ pub(super) fn all(common: &Folder) -> Result<Refs, Unreadable> {
     let refs = common
         .enter("refs")?
         .ok_or_else(|| Unreadable::new(&common.path().join("refs"), "it does not exist"))?;
-    let mut walk = Walk { found: Refs::default(), hidden: BTreeSet::new(), left: MAX_REFS };
+    let mut walk = RefWalk { found: Refs::default(), hidden: BTreeSet::new(), left: MAX_REFS };
     walk.folder(&refs, "refs", MAX_DEPTH)?;
     walk.packed(common);
     Ok(walk.found)
@@ -70,7 +70,7 @@ fn tables(common: &Folder) -> Unreadable {
     Unreadable::new(common.path(), "it keeps its refs in tables (reftable), not in files")
 }
 
-struct Walk {
+struct RefWalk {
     found: Refs,
     /// Refs that have a file which names no object: a packed ref of the same name does not count.
     hidden: BTreeSet<String>,
@@ -78,7 +78,7 @@ struct Walk {
     left: usize,
 }
 
-impl Walk {
+impl RefWalk {
     fn folder(&mut self, folder: &Folder, prefix: &str, depth: usize) -> Result<(), Unreadable> {
         let entries = folder.entries(self.left)?;
         self.left -= entries.len();
@@ -97,7 +97,13 @@ impl Walk {
         Ok(())
     }
 
-    fn enter(&mut self, above: &Folder, entry: &Entry, name: String, depth: usize) -> Result<(), Unreadable> {
+    fn enter(
+        &mut self,
+        above: &Folder,
+        entry: &FolderEntry,
+        name: String,
+        depth: usize,
+    ) -> Result<(), Unreadable> {
         match above.enter(&entry.name) {
             Ok(Some(folder)) => self.folder(&folder, &name, depth - 1)?,
             Ok(None) => {}
@@ -106,12 +112,12 @@ impl Walk {
         Ok(())
     }
 
-    fn file(&mut self, folder: &Folder, entry: &Entry, name: String) {
+    fn file(&mut self, folder: &Folder, entry: &FolderEntry, name: String) {
         match folder.read(&entry.name, LINE_LIMIT).map(|content| content.map(|content| value(&content))) {
-            Ok(Some(Some(Value::Object(object)))) => {
+            Ok(Some(Some(ForeignRef::Object(object)))) => {
                 self.found.named.insert(name, object);
             }
-            Ok(Some(Some(Value::Symbolic(_)))) => {
+            Ok(Some(Some(ForeignRef::Symbolic(_)))) => {
                 self.hidden.insert(name);
             }
             // Deleted, or packed, since it was listed.
@@ -160,7 +166,7 @@ impl Walk {
 }
 
 /// What git passes over, too: hidden files, and the locks that a killed git leaves behind.
-fn is_passed_over(entry: &Entry) -> bool {
+fn is_passed_over(entry: &FolderEntry) -> bool {
     let name = entry.name.as_encoded_bytes();
     name.starts_with(b".") || (entry.kind == EntryKind::File && name.ends_with(b".lock"))
 }
@@ -175,12 +181,12 @@ fn is_ref_name(name: &str) -> bool {
 }
 
 /// The content of the file of a ref. As in git, nothing counts after the id and a space.
-fn value(content: &[u8]) -> Option<Value> {
+fn value(content: &[u8]) -> Option<ForeignRef> {
     let text = std::str::from_utf8(content).ok()?;
     if let Some(name) = text.strip_prefix("ref:") {
-        return Some(Value::Symbolic(name.trim().to_owned()));
+        return Some(ForeignRef::Symbolic(name.trim().to_owned()));
     }
-    object(text.split_ascii_whitespace().next()?).map(Value::Object)
+    object(text.split_ascii_whitespace().next()?).map(ForeignRef::Object)
 }
 
 /// The name of an object; zeros mean none.

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use super::borrowed::ListedAlternates;
 use super::objects::Staged;
-use crate::git::capture::Scratch;
+use crate::git::capture::ScratchFile;
 use crate::git::command::{Git, oid_of};
 use crate::git::error::GitError;
 use crate::git::oid::Oid;
@@ -79,7 +79,7 @@ pub(in crate::git) fn check(vault: &Path, take: &Take<'_>) -> Result<(), TakeErr
 }
 
 /// A pack that passed all checks, and its name; `None` if there is nothing to take.
-fn checked<'a>(vault: &'a Path, take: &Take<'_>) -> Result<Option<(Job<'a>, Option<Oid>)>, TakeError> {
+fn checked<'a>(vault: &'a Path, take: &Take<'_>) -> Result<Option<(TakeJob<'a>, Option<Oid>)>, TakeError> {
     let known: BTreeSet<&Oid> = take.known.iter().collect();
     let tips: BTreeSet<&Oid> = take.tips.iter().filter(|tip| !known.contains(tip)).collect();
     if tips.is_empty() {
@@ -88,7 +88,7 @@ fn checked<'a>(vault: &'a Path, take: &Take<'_>) -> Result<Option<(Job<'a>, Opti
     let borrowed = ListedAlternates::by(vault)?;
     let is_partial = borrowed.is_partial();
     let wanted = wanted(&tips, &known);
-    let job = Job { vault, borrowed, is_partial, wanted, folder: Temporary::new(vault, "take")? };
+    let job = TakeJob { vault, borrowed, is_partial, wanted, folder: Temporary::new(vault, "take")? };
     job.pack(take)?;
     let indexed = job.index()?;
     let absent: Vec<&Oid> = tips.into_iter().filter(|tip| !indexed.objects.has(tip)).collect();
@@ -109,7 +109,7 @@ fn lines<'a>(start: &str, objects: impl Iterator<Item = &'a Oid>) -> String {
     objects.flat_map(|object| [start, object.as_str(), "\n"]).collect()
 }
 
-struct Job<'a> {
+struct TakeJob<'a> {
     vault: &'a Path,
     borrowed: ListedAlternates,
     /// Whether objects may be missing because the repository that we borrow from has not fetched them.
@@ -127,7 +127,7 @@ struct Indexed {
     objects: PackIndex,
 }
 
-impl Job<'_> {
+impl TakeJob<'_> {
     fn file(&self, name: &str) -> Result<PathBuf, GitError> {
         Ok(self.folder.inner("pack")?.join(name))
     }
@@ -141,8 +141,8 @@ impl Job<'_> {
             .setting("remote.fleet-none.promisor=true")
     }
 
-    fn input(&self, lines: &str) -> Result<(Scratch, File), GitError> {
-        Scratch::new(self.folder.path(), "wanted").with(lines.as_bytes())
+    fn input(&self, lines: &str) -> Result<(ScratchFile, File), GitError> {
+        ScratchFile::new(self.folder.path(), "wanted").with(lines.as_bytes())
     }
 
     fn pack(&self, take: &Take<'_>) -> Result<(), TakeError> {

@@ -19,7 +19,7 @@ use super::loose;
 use super::objects;
 use super::oid::Oid;
 use super::refs;
-use super::retries::Retries;
+use super::retries::LockRetries;
 
 pub(in crate::git) use self::in_use::place as place_in_use;
 pub(super) use self::pack::ABANDONED_AFTER;
@@ -103,17 +103,17 @@ impl fmt::Display for NotPublished {
 pub fn publish(wanted: &Publish<'_>) -> Result<Published, GitError> {
     let name = refs::full_name(wanted.branch)?;
     let mut objects = Objects { wanted, packed: None };
-    let mut retries = Retries::in_git_dir(wanted.repo);
+    let mut retries = LockRetries::in_git_dir(wanted.repo);
     loop {
         let from = match next(wanted, &name) {
-            Ok(Next::Answer(answer)) => return Ok(answer),
-            Ok(Next::Set { from }) => from,
+            Ok(PublishStep::Answer(answer)) => return Ok(answer),
+            Ok(PublishStep::Set { from }) => from,
             Err(error) => {
                 retries.pause_after(error)?;
                 continue;
             }
         };
-        objects.bring(from.as_ref())?;
+        objects.ensure_packed(from.as_ref())?;
         match set(wanted, &name, from.as_ref()) {
             Ok(()) => return Ok(Published::Done),
             // A lock of the user's git, or the branch moved in between: the next look tells which.
@@ -136,7 +136,7 @@ fn locked(error: GitError) -> Result<Published, GitError> {
 }
 
 /// What to do about the branch now.
-enum Next {
+enum PublishStep {
     Answer(Published),
     /// Set it, provided that it is still there.
     Set {
@@ -144,14 +144,16 @@ enum Next {
     },
 }
 
-fn next(wanted: &Publish<'_>, name: &str) -> Result<Next, GitError> {
-    let kept = |why| Ok(Next::Answer(Published::Kept(why)));
+fn next(wanted: &Publish<'_>, name: &str) -> Result<PublishStep, GitError> {
+    let kept = |why| Ok(PublishStep::Answer(Published::Kept(why)));
     let from = match tip(wanted.repo, name)? {
-        Found::Symbolic { target } => {
+        BranchTarget::Symbolic { target } => {
             return kept(NotPublished::NameTaken { why: format!("it is a symbolic ref to {target}") });
         }
-        Found::Tip(Tip::At(at)) if at == *wanted.commit => return Ok(Next::Answer(Published::Done)),
-        Found::Tip(tip) => tip.commit(),
+        BranchTarget::Tip(Tip::At(at)) if at == *wanted.commit => {
+            return Ok(PublishStep::Answer(Published::Done));
+        }
+        BranchTarget::Tip(tip) => tip.commit(),
     };
     match (&from, wanted.expected) {
         (None, Some(_)) => return kept(NotPublished::Deleted),
@@ -169,12 +171,12 @@ fn next(wanted: &Publish<'_>, name: &str) -> Result<Next, GitError> {
     }
     match in_use::place(wanted.repo, name)? {
         Some(place) => kept(NotPublished::CheckedOut { place }),
-        None => Ok(Next::Set { from }),
+        None => Ok(PublishStep::Set { from }),
     }
 }
 
 /// What a branch is.
-enum Found {
+enum BranchTarget {
     Tip(Tip),
     /// It points to another branch, which is not ours to move.
     Symbolic {
@@ -182,9 +184,9 @@ enum Found {
     },
 }
 
-fn tip(repo: &Path, name: &str) -> Result<Found, GitError> {
+fn tip(repo: &Path, name: &str) -> Result<BranchTarget, GitError> {
     if let Some(tip) = files::commit_of(repo, name) {
-        return Ok(Found::Tip(tip));
+        return Ok(BranchTarget::Tip(tip));
     }
     let git =
         Git::about(repo).args(["for-each-ref", "--format=%(refname) %(objectname) %(symref)", "--", name]);
@@ -193,9 +195,11 @@ fn tip(repo: &Path, name: &str) -> Result<Found, GitError> {
     // The pattern also matches all refs below it.
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
     Ok(match line.and_then(|line| line.split_once(' ')) {
-        None => Found::Tip(Tip::Nowhere),
-        Some((oid, "")) => Found::Tip(Tip::At(super::command::oid_of("for-each-ref", oid.as_bytes())?)),
-        Some((_, target)) => Found::Symbolic { target: target.to_owned() },
+        None => BranchTarget::Tip(Tip::Nowhere),
+        Some((oid, "")) => {
+            BranchTarget::Tip(Tip::At(super::command::oid_of("for-each-ref", oid.as_bytes())?))
+        }
+        Some((_, target)) => BranchTarget::Symbolic { target: target.to_owned() },
     })
 }
 
@@ -237,7 +241,7 @@ struct Objects<'a> {
 }
 
 impl Objects<'_> {
-    fn bring(&mut self, from: Option<&Oid>) -> Result<(), GitError> {
+    fn ensure_packed(&mut self, from: Option<&Oid>) -> Result<(), GitError> {
         if self.packed.as_ref().is_some_and(|(packed_from, _)| packed_from.as_ref() == from) {
             return Ok(());
         }
@@ -259,7 +263,7 @@ impl Objects<'_> {
             return Ok(None);
         }
         let bring = || Pack::bring(&PackWanted { repo, vault, commit, known, compression });
-        let mut retries = Retries::in_git_dir(repo);
+        let mut retries = LockRetries::in_git_dir(repo);
         for _ in 1..PACK_ATTEMPTS {
             match bring() {
                 Err(error) => retries.pause_after(error)?,

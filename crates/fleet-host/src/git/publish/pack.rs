@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::Compression;
-use crate::git::capture::Scratch;
+use crate::git::capture::ScratchFile;
 use crate::git::command::Git;
 use crate::git::error::GitError;
 use crate::git::gitdir::is_absence;
@@ -160,7 +160,7 @@ fn pack_objects(wanted: &PackWanted<'_>, folder: &Temporary) -> Result<Option<Pa
     let known = wanted.known.iter().map(|known| format!("^{known}"));
     let revisions: Vec<_> = known.chain([format!("{}^{{commit}}\n", wanted.commit)]).collect();
     let (_revisions, stdin) =
-        Scratch::new(folder.path(), "revisions").with(revisions.join("\n").as_bytes())?;
+        ScratchFile::new(folder.path(), "revisions").with(revisions.join("\n").as_bytes())?;
     let mut git = Git::about(wanted.vault)
         .setting("pack.packSizeLimit=0")
         .setting("pack.writeReverseIndex=false")

@@ -4,15 +4,15 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use super::message::Facts;
+use super::message::MessageFacts;
 use super::{FOLDER, OUR_EMAIL, OUR_NAME, check_run, stored};
-use crate::git::capture::Scratch;
+use crate::git::capture::ScratchFile;
 use crate::git::command::Git;
 use crate::git::error::GitError;
 use crate::git::foreign::{Take, TakeError, take};
 use crate::git::oid::Oid;
 use crate::git::refs;
-use crate::git::retries::Retries;
+use crate::git::retries::LockRetries;
 use crate::git::vault::{Vault, beginnings, users_tips};
 
 #[derive(Debug, Clone, Copy)]
@@ -58,8 +58,8 @@ pub fn keep_commit(wish: &KeepCommits<'_>) -> Result<String, GitError> {
     name.ok_or_else(|| GitError::Refused("there is no commit to keep".to_owned()))
 }
 
-fn facts(wish: &KeepCommits<'_>, commit: &Oid, why: &str) -> Facts {
-    Facts {
+fn facts(wish: &KeepCommits<'_>, commit: &Oid, why: &str) -> MessageFacts {
+    MessageFacts {
         run: wish.run.to_owned(),
         why: why.to_owned(),
         at_seconds: wish.at_seconds,
@@ -85,8 +85,8 @@ fn write_all(wish: &KeepCommits<'_>) -> Result<Vec<Oid>, GitError> {
     }
     // So that there is no such branch.
     let _ = write!(stream, "reset {BRANCH}\n\n");
-    let (_stream, input) = Scratch::new(wish.vault, "stream").with(stream.as_bytes())?;
-    let marks = Scratch::new(wish.vault, "marks");
+    let (_stream, input) = ScratchFile::new(wish.vault, "stream").with(stream.as_bytes())?;
+    let marks = ScratchFile::new(wish.vault, "marks");
     let mut option = std::ffi::OsString::from("--export-marks=");
     option.push(marks.path());
     Git::about(wish.vault)
@@ -99,7 +99,7 @@ fn write_all(wish: &KeepCommits<'_>) -> Result<Vec<Oid>, GitError> {
 }
 
 /// Reads lines such as `:1 OID`.
-fn read_marks(marks: &Scratch, count: usize) -> Result<Vec<Oid>, GitError> {
+fn read_marks(marks: &ScratchFile, count: usize) -> Result<Vec<Oid>, GitError> {
     let text = fs::read_to_string(marks.path()).map_err(GitError::io(marks.path()))?;
     let parse = |line: &str| {
         let (mark, oid) = line.strip_prefix(':')?.split_once(' ')?;
@@ -116,7 +116,7 @@ fn read_marks(marks: &Scratch, count: usize) -> Result<Vec<Oid>, GitError> {
 
 /// Gives the snapshots their numbers, all or none.
 fn name_all(wish: &KeepCommits<'_>, snapshots: &[Oid]) -> Result<Vec<String>, GitError> {
-    let mut retries = Retries::in_git_dir(wish.vault);
+    let mut retries = LockRetries::in_git_dir(wish.vault);
     let mut passed_over = 0;
     loop {
         let last = stored::last(wish.vault, wish.run)?.map_or(0, |last| last.number);
@@ -125,7 +125,7 @@ fn name_all(wish: &KeepCommits<'_>, snapshots: &[Oid]) -> Result<Vec<String>, Gi
             (first..).take(snapshots.len()).map(|number| format!("{FOLDER}/{}/{number}", wish.run)).collect();
         let line = |(name, commit): (&String, &Oid)| format!("create {name} {commit}\n");
         let lines: String = names.iter().zip(snapshots).map(line).collect();
-        let (_file, input) = Scratch::new(wish.vault, "names").with(lines.as_bytes())?;
+        let (_file, input) = ScratchFile::new(wish.vault, "names").with(lines.as_bytes())?;
         match Git::about(wish.vault).args(["update-ref", "--no-deref", "--stdin"]).stdin(input).run() {
             Ok(()) => return Ok(names),
             // Another process was quicker, or a killed one left the lock of a number.

@@ -6,18 +6,18 @@ use crate::git::oid::Oid;
 
 /// What is known about a snapshot apart from its tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Facts {
+pub(super) struct MessageFacts {
     pub(super) run: String,
     pub(super) why: String,
     pub(super) at_seconds: i64,
     pub(super) head: Option<Oid>,
-    /// The tree of what was staged, if it has a parent of its own.
+    /// The tree of what was staged, if it has its own parent.
     pub(super) staged: Option<Oid>,
     /// The tree of what is only in nested repositories, likewise.
     pub(super) nested: Option<Oid>,
 }
 
-impl Facts {
+impl MessageFacts {
     /// Whether a snapshot with these facts would hold nothing new.
     pub(super) fn same_content(&self, other: &Self) -> bool {
         (&self.head, &self.staged, &self.nested) == (&other.head, &other.staged, &other.nested)
@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn a_message_reads_back() {
         let head = Oid::parse("da39a3ee5e6b4b0d3255bfef95601890afd80709").unwrap();
-        let facts = Facts {
+        let facts = MessageFacts {
             run: "r1".to_owned(),
             why: "before kill".to_owned(),
             at_seconds: 7,
@@ -71,12 +71,12 @@ mod tests {
             staged: None,
             nested: None,
         };
-        assert_eq!(Facts::parse(&facts.to_message()), Some(facts));
+        assert_eq!(MessageFacts::parse(&facts.to_message()), Some(facts));
     }
 
     #[test]
     fn a_reason_cannot_forge_a_line() {
-        let facts = Facts {
+        let facts = MessageFacts {
             run: "r1".to_owned(),
             why: "x\n\nrun: other".to_owned(),
             at_seconds: 7,
@@ -84,8 +84,8 @@ mod tests {
             staged: None,
             nested: None,
         };
-        let read = Facts::parse(&facts.to_message()).unwrap();
+        let read = MessageFacts::parse(&facts.to_message()).unwrap();
         assert_eq!((read.run.as_str(), read.why.as_str()), ("r1", "x  run: other"));
-        assert_eq!(Facts::parse("fix: a bug\n"), None);
+        assert_eq!(MessageFacts::parse("fix: a bug\n"), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Snapshots: everything in a work tree, kept under a ref of its own.
+//! Snapshots: everything in a work tree, kept under its own ref.
 //!
 //! Owns the refs below `refs/fleet/snapshots/`. A snapshot is a commit whose tree is the whole work tree (tracked and
 //! untracked, not what is ignored). Its parents are `HEAD`, then what was staged if that is yet something else, then
@@ -13,8 +13,8 @@ use std::path::Path;
 
 use fleet_core::refname::check_ref_name;
 
-use self::message::Facts;
-use super::capture::{Captured, Purpose, Skips, Wanted, capture};
+use self::message::MessageFacts;
+use super::capture::{CapturePurpose, CaptureRequest, Captured, Skips, capture};
 use super::checkout::Checkout;
 use super::command::Git;
 use super::error::GitError;
@@ -77,18 +77,18 @@ pub fn take_snapshot_of_rest(take: &TakeSnapshot<'_>) -> Result<Option<Snapshot>
 
 fn look(take: &TakeSnapshot<'_>) -> Result<Captured, GitError> {
     check_run(take.run)?;
-    capture(take.wanted(Purpose::Keep))
+    capture(take.wanted(CapturePurpose::Keep))
 }
 
 impl<'a> TakeSnapshot<'a> {
-    pub(super) fn wanted(&self, purpose: Purpose) -> Wanted<'a> {
+    pub(super) fn wanted(&self, purpose: CapturePurpose) -> CaptureRequest<'a> {
         let Self { checkout, exclude, max_file, .. } = *self;
-        Wanted { checkout, exclude, max_file, purpose }
+        CaptureRequest { checkout, exclude, max_file, purpose }
     }
 
-    fn facts(&self, captured: &Captured, head: &HeadState) -> Facts {
+    fn facts(&self, captured: &Captured, head: &HeadState) -> MessageFacts {
         let is_elsewhere = |staged: &Oid| *staged == captured.keep.tree || head.has(staged);
-        Facts {
+        MessageFacts {
             run: self.run.to_owned(),
             why: self.why.to_owned(),
             at_seconds: self.at_seconds,
@@ -146,10 +146,10 @@ pub(super) fn store(
 ///
 /// A snapshot would be kept: a caller that reads a run which just ends may find the files of the next one, and that
 /// must not become the last known state of the first.
-pub fn glance(take: &TakeSnapshot<'_>) -> Result<(Oid, Option<Oid>), GitError> {
+pub fn unnamed_snapshot(take: &TakeSnapshot<'_>) -> Result<(Oid, Option<Oid>), GitError> {
     let checkout = take.checkout;
-    let captured = capture(take.wanted(Purpose::Keep))?;
-    let facts = Facts {
+    let captured = capture(take.wanted(CapturePurpose::Keep))?;
+    let facts = MessageFacts {
         run: take.run.to_owned(),
         why: take.why.to_owned(),
         at_seconds: take.at_seconds,
@@ -160,9 +160,14 @@ pub fn glance(take: &TakeSnapshot<'_>) -> Result<(Oid, Option<Oid>), GitError> {
     Ok((write(checkout, &captured.keep.tree, &facts)?, facts.head))
 }
 
-fn answer(captured: &Captured, facts: Facts, (ref_name, commit): (String, Oid), fresh: bool) -> Snapshot {
+fn answer(
+    captured: &Captured,
+    facts: MessageFacts,
+    (ref_name, commit): (String, Oid),
+    fresh: bool,
+) -> Snapshot {
     let keep = captured.keep.clone();
-    let Facts { head, .. } = facts;
+    let MessageFacts { head, .. } = facts;
     Snapshot { ref_name, commit, tree: keep.tree, head, fresh, skips: keep.skips, bytes: captured.bytes }
 }
 
@@ -188,7 +193,7 @@ impl HeadState {
 }
 
 /// Writes the commit of a snapshot, and those that hold what does not fit into its tree.
-fn write(checkout: &Checkout, tree: &Oid, facts: &Facts) -> Result<Oid, GitError> {
+fn write(checkout: &Checkout, tree: &Oid, facts: &MessageFacts) -> Result<Oid, GitError> {
     let mut parents = Vec::from_iter(&facts.head);
     let staged = part(checkout, facts, facts.staged.as_ref(), "staged")?;
     let nested = part(checkout, facts, facts.nested.as_ref(), "inside of nested repositories")?;
@@ -197,7 +202,12 @@ fn write(checkout: &Checkout, tree: &Oid, facts: &Facts) -> Result<Oid, GitError
     commit_tree(checkout, (tree, &parents), &facts.to_message(), facts.at_seconds)
 }
 
-fn part(checkout: &Checkout, facts: &Facts, tree: Option<&Oid>, what: &str) -> Result<Option<Oid>, GitError> {
+fn part(
+    checkout: &Checkout,
+    facts: &MessageFacts,
+    tree: Option<&Oid>,
+    what: &str,
+) -> Result<Option<Oid>, GitError> {
     let Some(tree) = tree else { return Ok(None) };
     let parents = Vec::from_iter(&facts.head);
     let message = format!("{what}, in run {}\n", facts.run);

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use super::kept::hold_beginnings;
-use super::message::Facts;
+use super::message::MessageFacts;
 use super::{folder, is_ours};
-use crate::git::capture::Scratch;
+use crate::git::capture::ScratchFile;
 use crate::git::command::Git;
 use crate::git::error::GitError;
 use crate::git::files::{self, PackedName};
@@ -40,7 +40,7 @@ pub fn list_snapshots(repo: &Path, run: Option<&str>) -> Result<Vec<StoredSnapsh
     if !repo.join("HEAD").exists() {
         return Ok(Vec::new());
     }
-    let mut all: Vec<_> = read(repo, run)?.into_iter().map(Read::into_stored).collect();
+    let mut all: Vec<_> = read(repo, run)?.into_iter().map(ReadSnapshot::into_stored).collect();
     all.sort_by(|a, b| (&a.run, a.number).cmp(&(&b.run, b.number)));
     Ok(all)
 }
@@ -83,20 +83,20 @@ pub fn drop_snapshots(repo: &Path, snapshots: &[StoredSnapshot]) -> Result<(), G
     if commands.is_empty() {
         return Ok(());
     }
-    let input = Scratch::input(&commands)?;
+    let input = ScratchFile::input(&commands)?;
     Git::about(repo).args(["update-ref", "--no-deref", "--stdin", "-z"]).stdin(input).run()
 }
 
 #[derive(Debug)]
-pub(super) struct Read {
+pub(super) struct ReadSnapshot {
     pub(super) ref_name: String,
     pub(super) number: u64,
     pub(super) commit: Oid,
     pub(super) tree: Oid,
-    pub(super) facts: Facts,
+    pub(super) facts: MessageFacts,
 }
 
-impl Read {
+impl ReadSnapshot {
     fn parse(fields: &[String]) -> Option<Self> {
         let [ref_name, commit, tree, message] = fields else { return None };
         Some(Self {
@@ -104,7 +104,7 @@ impl Read {
             number: ref_name.rsplit_once('/')?.1.parse().ok()?,
             commit: Oid::parse(commit).ok()?,
             tree: Oid::parse(tree).ok()?,
-            facts: Facts::parse(message)?,
+            facts: MessageFacts::parse(message)?,
         })
     }
 
@@ -124,7 +124,7 @@ impl Read {
 }
 
 /// The last snapshot of a run.
-pub(super) fn last(repo: &Path, run: &str) -> Result<Option<Read>, GitError> {
+pub(super) fn last(repo: &Path, run: &str) -> Result<Option<ReadSnapshot>, GitError> {
     if has_none(repo, &folder(Some(run))?) {
         return Ok(None);
     }
@@ -140,7 +140,7 @@ fn has_none(repo: &Path, folder: &str) -> bool {
 }
 
 /// What the refs say. One whose commit was lost makes git fail, so it is put aside then.
-fn read(repo: &Path, run: Option<&str>) -> Result<Vec<Read>, GitError> {
+fn read(repo: &Path, run: Option<&str>) -> Result<Vec<ReadSnapshot>, GitError> {
     match try_read(repo, run) {
         Err(GitError::Failed { .. }) if is_vault(repo) => {
             put_lost_refs_aside(repo)?;
@@ -150,13 +150,13 @@ fn read(repo: &Path, run: Option<&str>) -> Result<Vec<Read>, GitError> {
     }
 }
 
-fn try_read(repo: &Path, run: Option<&str>) -> Result<Vec<Read>, GitError> {
+fn try_read(repo: &Path, run: Option<&str>) -> Result<Vec<ReadSnapshot>, GitError> {
     const FORMAT: &str = "--format=%(refname)%00%(objectname)%00%(tree)%00%(contents)%00";
     let (mut all, mut fields) = (Vec::new(), Vec::with_capacity(4));
     Git::about(repo).args(["for-each-ref", FORMAT, "--", &folder(run)?]).records(&mut |record| {
         fields.push(String::from_utf8_lossy(record).into_owned());
         if fields.len() == 4 {
-            all.extend(Read::parse(&fields));
+            all.extend(ReadSnapshot::parse(&fields));
             fields.clear();
         }
         Ok(())

@@ -118,8 +118,8 @@ fn read(common_dir: &Path, loose: &[String]) -> Option<AgentRefs> {
     }
     for name in loose {
         match files::value_at(&common_dir.join(name)) {
-            Some(files::Value::Object(oid)) => drop(given.named.insert(name.clone(), oid)),
-            Some(files::Value::Ref(target)) => {
+            Some(files::RefValue::Object(oid)) => drop(given.named.insert(name.clone(), oid)),
+            Some(files::RefValue::Ref(target)) => {
                 given.named.remove(name);
                 given.symbolic.insert(name.clone(), target);
             }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::Vault;
 use super::repack::own_objects;
-use crate::git::capture::Scratch;
+use crate::git::capture::ScratchFile;
 use crate::git::command::Git;
 use crate::git::error::GitError;
 use crate::git::foreign::{Take, TakeError, take};
@@ -40,7 +40,7 @@ pub(super) fn boundary(vault: &Vault) -> Result<BTreeSet<Oid>, GitError> {
 pub(super) fn copy_the_rest(vault: &Vault, boundary: &BTreeSet<Oid>) -> Result<bool, GitError> {
     let own = own_objects(vault)?;
     let lines: String = boundary.iter().flat_map(|commit| ["^", commit.as_str(), "\n"]).collect();
-    let (_file, input) = Scratch::new(&vault.dir, "boundary").with(lines.as_bytes())?;
+    let (_file, input) = ScratchFile::new(&vault.dir, "boundary").with(lines.as_bytes())?;
     let mut git = Git::about(&vault.dir).args(["rev-list", "--objects", "--no-object-names", "--all"]);
     if vault.is_partial() {
         git = git.arg("--missing=allow-any");
@@ -66,7 +66,7 @@ pub(in crate::git) fn beginnings(
     let tip_lines = tips.iter().flat_map(|tip| ["", tip.as_str(), "\n"]);
     let lines: String =
         tip_lines.chain(others.iter().flat_map(|other| ["^", other.as_str(), "\n"])).collect();
-    let (_file, input) = Scratch::new(&vault.dir, "tips").with(lines.as_bytes())?;
+    let (_file, input) = ScratchFile::new(&vault.dir, "tips").with(lines.as_bytes())?;
     let git = Git::about(&vault.dir).args(["rev-list", "--boundary", "--ignore-missing", "--stdin"]);
     let (mut found, mut new) = (Vec::new(), BTreeSet::new());
     each_line(git.stdin(input).patience(READ_TIMEOUT), &mut |line| match line.strip_prefix('-') {

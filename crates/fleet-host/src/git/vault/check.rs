@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use super::heal::{self, BAD_REFS_FOLDER};
+use super::bad_refs::{self, BAD_REFS_FOLDER};
 use crate::git::command::Git;
 use crate::git::error::GitError;
 use crate::git::gitdir::is_absence;
@@ -26,7 +26,7 @@ pub fn check_vault(repo: &Path, dir: &Path) -> Result<Vec<String>, GitError> {
         return Ok(vec![format!("{} is missing", missing.join(", "))]);
     }
     let mut findings = Vec::new();
-    match heal::bad(&dir.join("refs")).len() {
+    match bad_refs::bad(&dir.join("refs")).len() {
         0 => {}
         bad => findings.push(format!("{bad} refs cannot be read")),
     }

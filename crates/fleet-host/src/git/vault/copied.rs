@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::Vault;
-use crate::git::capture::Scratch;
+use crate::git::capture::ScratchFile;
 use crate::git::command::Git;
 use crate::git::error::GitError;
 use crate::git::files::{self, Tip};
@@ -48,7 +48,7 @@ pub(super) fn forget_unneeded(vault: &Vault, needed: &BTreeSet<Oid>) -> Result<(
     if lines.is_empty() {
         return Ok(());
     }
-    let (_file, input) = Scratch::new(&vault.dir, "forget").with(lines.as_bytes())?;
+    let (_file, input) = ScratchFile::new(&vault.dir, "forget").with(lines.as_bytes())?;
     Git::about(&vault.dir).args(["update-ref", "--no-deref", "--stdin"]).stdin(input).run()
 }
 
@@ -72,7 +72,7 @@ pub(super) fn copy_objects(vault: &Path, tips: &[Oid], known: &[Oid]) -> Result<
     }
     let wanted = tips.iter().flat_map(|tip| ["", tip.as_str(), "\n"]);
     let lines: String = wanted.chain(known.iter().flat_map(|commit| ["^", commit.as_str(), "\n"])).collect();
-    let (_file, input) = Scratch::new(vault, "copy").with(lines.as_bytes())?;
+    let (_file, input) = ScratchFile::new(vault, "copy").with(lines.as_bytes())?;
     let mut git = Git::about(vault).setting("pack.packSizeLimit=0").args([
         "pack-objects",
         "--revs",
@@ -90,7 +90,7 @@ pub(super) fn copy_objects(vault: &Path, tips: &[Oid], known: &[Oid]) -> Result<
 /// Those objects that were fetched.
 fn present(vault: &Path, objects: &[Oid]) -> Result<Vec<Oid>, GitError> {
     let lines: String = objects.iter().flat_map(|object| [object.as_str(), "\n"]).collect();
-    let (_file, input) = Scratch::new(vault, "present").with(lines.as_bytes())?;
+    let (_file, input) = ScratchFile::new(vault, "present").with(lines.as_bytes())?;
     let git = Git::about(vault).args(["cat-file", "--batch-check=%(objectname)"]).stdin(input);
     // A line for one that is missing says so.
     Ok(oids(&git.bytes()?).collect())

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::Vault;
 use super::boundary::{beginnings, users_tips};
-use crate::git::capture::Scratch;
+use crate::git::capture::ScratchFile;
 use crate::git::command::Git;
 use crate::git::error::GitError;
 use crate::git::files;
@@ -72,7 +72,7 @@ fn rename(vault: &Vault, refs: &[(String, Oid)]) -> Result<(), GitError> {
     let update = |git_dir: &Path, verb: &str| {
         let lines = refs.iter().map(|(name, commit)| format!("{verb} {name}\0{commit}\0"));
         let lines: String = lines.map(|line| if verb == "update" { line + "\0" } else { line }).collect();
-        let (_file, input) = Scratch::new(&vault.dir, "refs").with(lines.as_bytes())?;
+        let (_file, input) = ScratchFile::new(&vault.dir, "refs").with(lines.as_bytes())?;
         Git::about(git_dir).args(["update-ref", "--no-deref", "--stdin", "-z"]).stdin(input).run()
     };
     update(&vault.dir, "update")?;

@@ -7,12 +7,12 @@
 //! may prune at any moment.
 
 mod agent_refs;
+mod bad_refs;
 mod boundary;
 mod check;
 mod claims;
 mod complete;
 mod copied;
-mod heal;
 mod migrate;
 mod moved;
 mod place;
@@ -37,10 +37,10 @@ use super::stamp::Stamp;
 use crate::lock::Exclusive;
 
 pub(super) use self::agent_refs::AgentRefs;
+pub(super) use self::bad_refs::put_lost_refs_aside;
 pub(super) use self::boundary::{beginnings, users_tips};
 pub use self::check::check_vault;
 pub(super) use self::complete::{complete, complete_new};
-pub(super) use self::heal::put_lost_refs_aside;
 pub use self::tidy::tidy_vault;
 
 /// Another process updates the vault within milliseconds.
@@ -55,7 +55,7 @@ const COPIED: [&str; 3] = ["info/exclude", "info/attributes", "shallow"];
 
 /// What a vault was made from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Origin {
+struct VaultOrigin {
     version: u32,
     repo: PathBuf,
     /// Where the vault itself was then.
@@ -65,7 +65,7 @@ struct Origin {
     copied: [Option<Stamp>; COPIED.len()],
 }
 
-impl Origin {
+impl VaultOrigin {
     fn of(Vault { repo, dir }: &Vault) -> Self {
         let copied = COPIED.map(|name| Stamp::of(&repo.join(name)));
         let config = Stamp::of(&repo.join("config"));
@@ -104,8 +104,8 @@ impl Vault {
 
     fn is_current(&self) -> bool {
         let noted = fs::read(self.dir.join("origin.json")).ok();
-        let noted = noted.and_then(|bytes| serde_json::from_slice::<Origin>(&bytes).ok());
-        noted == Some(Origin::of(self))
+        let noted = noted.and_then(|bytes| serde_json::from_slice::<VaultOrigin>(&bytes).ok());
+        noted == Some(VaultOrigin::of(self))
             && self.is_whole()
             && held::vault_id(&self.dir).is_some()
             && !migrate::may_have_some(&self.repo)
@@ -136,7 +136,7 @@ impl Vault {
         }
         place::settle_id(self)?;
         // Read before it is copied: what changes meanwhile is found by the next look.
-        let origin = Origin::of(self);
+        let origin = VaultOrigin::of(self);
         let settings = settings::read(&self.repo)?;
         self.write("objects/info/alternates", &alternates::file(&[&self.repo.join("objects")]))?;
         self.write("config", settings.for_vault().as_bytes())?;
@@ -145,7 +145,7 @@ impl Vault {
         self.mark("partial", settings.is_partial())?;
         self.write("HEAD", b"ref: refs/heads/none\n")?;
         let noted = serde_json::to_vec(&origin).map_err(io::Error::other).map_err(GitError::io(&self.dir))?;
-        heal::put_bad_refs_aside(self);
+        bad_refs::put_bad_refs_aside(self);
         if settings.is_mirror() && !self.is_mirror() {
             put_lost_refs_aside(&self.dir)?;
             copied::copy_all(self)?;
@@ -233,7 +233,7 @@ pub fn open_vault(repo: &Path, dir: &Path) -> Result<(), GitError> {
 
 pub(super) fn noted_repo(dir: &Path) -> Option<PathBuf> {
     let noted = fs::read(dir.join("origin.json")).ok()?;
-    serde_json::from_slice::<Origin>(&noted).ok().map(|origin| origin.repo)
+    serde_json::from_slice::<VaultOrigin>(&noted).ok().map(|origin| origin.repo)
 }
 
 /// Whether this git directory is a vault.

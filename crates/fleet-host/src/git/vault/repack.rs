@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{Vault, remove};
-use crate::git::capture::Scratch;
+use crate::git::capture::ScratchFile;
 use crate::git::command::Git;
 use crate::git::error::GitError;
 use crate::git::oid::Oid;
@@ -117,7 +117,7 @@ fn needed(vault: &Vault, own: &BTreeSet<Oid>) -> Result<Vec<Oid>, GitError> {
 /// Writes a pack of these objects; its name, if there are any.
 fn pack(vault: &Vault, objects: &[Oid]) -> Result<Option<String>, GitError> {
     let lines: String = objects.iter().flat_map(|oid| [oid.as_str(), "\n"]).collect();
-    let (_file, input) = Scratch::new(&vault.dir, "objects").with(lines.as_bytes())?;
+    let (_file, input) = ScratchFile::new(&vault.dir, "objects").with(lines.as_bytes())?;
     let answer = Git::about(&vault.dir)
         .setting("pack.packSizeLimit=0")
         .args(["pack-objects", "--quiet", "--non-empty", "--delta-base-offset"])
@@ -144,7 +144,7 @@ mod tests {
 
     use super::*;
 
-    /// A vault with a commit of its own and one that nobody needs; the user has the objects of both, too.
+    /// A vault with its own commit and one that nobody needs; the user has the objects of both, too.
     fn stage() -> (Repo, tempfile::TempDir, Vault, [String; 2]) {
         let (repo, home) = (Repo::init(), tempfile::tempdir().unwrap());
         let vault = Vault::of(&repo.path().join(".git"), &home.path().join("vault")).unwrap();

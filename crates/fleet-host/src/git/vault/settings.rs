@@ -44,7 +44,7 @@ const REMOTE_PROGRAMS: [&str; 3] = ["uploadpack", "receivepack", "vcs"];
 const SUBMODULE: [&str; 4] = ["url", "active", "branch", "ignore"];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Setting {
+struct GitSetting {
     section: String,
     subsection: Option<String>,
     key: String,
@@ -53,26 +53,26 @@ struct Setting {
 }
 
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(super) struct Settings {
-    all: Vec<Setting>,
+pub(super) struct GitSettings {
+    all: Vec<GitSetting>,
 }
 
 /// Reads the file of a repository. Included files are left out: they may come with the files of the repository.
-pub(super) fn read(repo: &Path) -> Result<Settings, GitError> {
+pub(super) fn read(repo: &Path) -> Result<GitSettings, GitError> {
     let file = repo.join("config");
     if let Err(error) = std::fs::metadata(&file) {
-        return if is_absence(&error) { Ok(Settings::default()) } else { Err(GitError::io(&file)(error)) };
+        return if is_absence(&error) { Ok(GitSettings::default()) } else { Err(GitError::io(&file)(error)) };
     }
     let mut all = Vec::new();
     let git = Git::about(repo).args(["config", "--no-includes", "--null", "--list", "--file"]).arg(&file);
     git.records(&mut |record| {
-        all.extend(Setting::parse(&String::from_utf8_lossy(record)));
+        all.extend(GitSetting::parse(&String::from_utf8_lossy(record)));
         Ok(())
     })?;
-    Ok(Settings { all })
+    Ok(GitSettings { all })
 }
 
-impl Setting {
+impl GitSetting {
     fn parse(record: &str) -> Option<Self> {
         let (name, value) = match record.split_once('\n') {
             Some((name, value)) => (name, Some(value.to_owned())),
@@ -124,31 +124,32 @@ impl Setting {
     }
 }
 
-impl Settings {
+impl GitSettings {
     /// Whether objects are left out and fetched when they are needed.
     pub(super) fn is_partial(&self) -> bool {
-        let is_promisor = |one: &Setting| one.section == "remote" && one.key == "promisor" && one.is_true();
+        let is_promisor =
+            |one: &GitSetting| one.section == "remote" && one.key == "promisor" && one.is_true();
         self.all.iter().any(|one| one.is("extensions.partialclone") || is_promisor(one))
     }
 
     /// Whether fetching from a remote may remove the refs that hold commits for us.
     pub(super) fn is_mirror(&self) -> bool {
-        let is_fetch = |one: &&Setting| one.section == "remote" && one.key == "fetch";
+        let is_fetch = |one: &&GitSetting| one.section == "remote" && one.key == "fetch";
         self.all.iter().filter(is_fetch).filter_map(|one| one.value.as_deref()).any(reaches_held)
     }
 
     pub(super) fn for_vault(&self) -> String {
         let own = "\tbare = true\n\tlogAllRefUpdates = false\n[gc]\n\tauto = 0\n";
-        self.text(own, Setting::is_for_vault)
+        self.text(own, GitSetting::is_for_vault)
     }
 
     pub(super) fn for_agent(&self) -> String {
         let own = "\tbare = false\n\tlogAllRefUpdates = true\n\tsplitIndex = false\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n";
-        self.text(own, Setting::is_for_agent)
+        self.text(own, GitSetting::is_for_agent)
     }
 
-    fn text(&self, own: &str, is_wanted: fn(&Setting) -> bool) -> String {
-        let wanted: Vec<&Setting> = self.all.iter().filter(|one| is_wanted(one)).collect();
+    fn text(&self, own: &str, is_wanted: fn(&GitSetting) -> bool) -> String {
+        let wanted: Vec<&GitSetting> = self.all.iter().filter(|one| is_wanted(one)).collect();
         let version = i32::from(wanted.iter().any(|one| one.section == "extensions"));
         let mut text = format!("[core]\n\trepositoryformatversion = {version}\n{own}");
         let mut header = String::new();
@@ -192,7 +193,7 @@ mod tests {
     use super::*;
     use fleet_testkit::repo::Repo;
 
-    fn settings(text: &str) -> (Repo, Settings) {
+    fn settings(text: &str) -> (Repo, GitSettings) {
         let repo = Repo::init();
         std::fs::write(repo.path().join(".git/config"), text).unwrap();
         let read = read(&repo.path().join(".git")).unwrap();

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::boundary::{boundary, copy_the_rest};
 use super::claims::Claims;
 use super::repack::repack;
-use super::{Vault, copied, heal};
+use super::{Vault, bad_refs, copied};
 use crate::git::commit::remove;
 use crate::git::error::GitError;
 use crate::git::oid::Oid;
@@ -23,8 +23,8 @@ pub fn tidy_vault(repo: &Path, dir: &Path) -> Result<(), GitError> {
     let vault = Vault::of(repo, dir)?;
     // Its time is what the file system calls now.
     vault.touch()?;
-    heal::put_bad_refs_aside(&vault);
-    heal::put_lost_refs_aside(&vault.dir)?;
+    bad_refs::put_bad_refs_aside(&vault);
+    bad_refs::put_lost_refs_aside(&vault.dir)?;
     give_up_unneeded(&vault)?;
     remove_leftovers(&vault.dir);
     sweep_keeps(&vault.repo, ABANDONED_AFTER)?;
@@ -49,7 +49,7 @@ fn give_up_unneeded(vault: &Vault) -> Result<(), GitError> {
     needed.intersection(&unneeded).try_for_each(|commit| holds.add(commit))
 }
 
-/// The commits that must be held, which they are then; `None` if that cannot be told.
+/// The commits that must be held, which they are then; `None` if that cannot be known.
 fn needed(vault: &Vault) -> Result<Option<BTreeSet<Oid>>, GitError> {
     let Claims::Known { commits, .. } = Claims::of(&vault.dir) else { return Ok(None) };
     let boundary = boundary(vault)?;

@@ -5,9 +5,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::time::Duration;
 
-use super::slot::Held;
-use super::{Area, Keep, WorkspaceError, hazards, register, sparse};
-use crate::git::capture::Scratch;
+use super::slot::HeldSlot;
+use super::{Area, KeepFiles, WorkspaceError, hazards, modes, register, sparse};
+use crate::git::capture::ScratchFile;
 use crate::git::checkout::Checkout;
 use crate::git::command::Git;
 use crate::git::commit::remove;
@@ -19,14 +19,14 @@ use crate::git::vault::Vault;
 pub(super) const CHECKOUT_TIMEOUT: Duration = Duration::from_hours(2);
 
 /// What the administrative folder of a clean workspace has. Everything else in it is a leftover of a killed process.
-const KEPT: [&str; 5] = ["HEAD", "index", "gitdir", "commondir", "given.json"];
+const KEPT_FILES: [&str; 5] = ["HEAD", "index", "gitdir", "commondir", "given.json"];
 
 /// The checkout of a slot whose administrative folder is in order; `None` if there is none.
 pub(super) fn connected(vault: &Vault, path: &Path) -> Option<Checkout> {
     let checkout = register::checkout(vault, path);
     let back = fs::read(checkout.git_dir.join("gitdir")).ok()?;
     let is_ours = back.strip_suffix(b"\n") == Some(path.join(".git").as_os_str().as_bytes());
-    (stands(path) && is_ours && checkout.git_dir.join("HEAD").is_file()).then_some(checkout)
+    (is_real_folder(path) && is_ours && checkout.git_dir.join("HEAD").is_file()).then_some(checkout)
 }
 
 /// Removes everything from the administrative folder of a workspace that does not belong to a clean one.
@@ -35,7 +35,7 @@ pub(super) fn purge(checkout: &Checkout) -> Result<(), WorkspaceError> {
     sparse::forget(checkout)?;
     for entry in fs::read_dir(folder).map_err(WorkspaceError::io(folder))? {
         let entry = entry.map_err(WorkspaceError::io(folder))?;
-        if !KEPT.iter().any(|name| entry.file_name() == **name) {
+        if !KEPT_FILES.iter().any(|name| entry.file_name() == **name) {
             remove(&entry.path()).map_err(WorkspaceError::io(&entry.path()))?;
         }
     }
@@ -51,15 +51,15 @@ pub(in crate::git) fn set_head(checkout: &Checkout, commit: &Oid) -> Result<(), 
 /// the git directory of an agent it may be a link.
 pub(super) fn detach(git_dir: &Path, commit: &Oid) -> Result<(), GitError> {
     let head = git_dir.join("HEAD");
-    let (new, _) = Scratch::new(git_dir, "head").with(format!("{commit}\n").as_bytes())?;
+    let (new, _) = ScratchFile::new(git_dir, "head").with(format!("{commit}\n").as_bytes())?;
     fs::rename(new.path(), &head).map_err(GitError::io(&head))
 }
 
 /// Whether nothing is in the workspace that is not in its commit. It has no hazards.
-pub(super) fn is_clean(checkout: &Checkout, keep: Keep) -> Result<bool, GitError> {
+pub(super) fn is_clean(checkout: &Checkout, keep: KeepFiles) -> Result<bool, GitError> {
     let ignored = match keep {
-        Keep::Nothing => "--ignored=traditional",
-        Keep::Ignored => "--ignored=no",
+        KeepFiles::Nothing => "--ignored=traditional",
+        KeepFiles::Ignored => "--ignored=no",
     };
     let mut clean = true;
     let asked = Git::within(checkout)
@@ -76,8 +76,13 @@ pub(super) fn is_clean(checkout: &Checkout, keep: Keep) -> Result<bool, GitError
     }
 }
 
-/// Makes a workspace as clean as git can. False if something stays or cannot be told.
-pub(super) fn scrub(area: &Area, held: &Held, checkout: &Checkout) -> Result<bool, WorkspaceError> {
+/// Makes a workspace as clean as git can, at a commit if one is named: the next run mostly starts where this one did.
+/// False if something stays, or if that is not known.
+pub(super) fn scrub(
+    area: &Area,
+    held: &HeldSlot,
+    (checkout, at): (&Checkout, Option<&Oid>),
+) -> Result<bool, WorkspaceError> {
     purge(checkout)?;
     if !hazards::remove(area, checkout)? {
         return Ok(false);
@@ -91,16 +96,24 @@ pub(super) fn scrub(area: &Area, held: &Held, checkout: &Checkout) -> Result<boo
         Ok(git.answer()?.code == Some(0))
     };
     let clean = match area.keep {
-        Keep::Nothing => "-ffdxq",
-        Keep::Ignored => "-ffdq",
+        KeepFiles::Nothing => "-ffdxq",
+        KeepFiles::Ignored => "-ffdq",
     };
-    let done = succeeds(&["checkout", "--quiet", "--force", "--detach"])? && succeeds(&["clean", clean])?;
-    Ok(done && is_clean(checkout, area.keep)?)
+    let mut switch = vec!["checkout", "--quiet", "--force", "--no-guess", "--detach"];
+    switch.extend(at.map(Oid::as_str));
+    switch.push("--");
+    let done = succeeds(&switch)? && succeeds(&["clean", clean])?;
+    Ok(done && modes_restored(area, checkout)? && is_clean(checkout, area.keep)?)
+}
+
+/// Whether nothing is left of the modes that an agent set. The workspace has only what belongs there.
+pub(super) fn modes_restored(area: &Area, checkout: &Checkout) -> Result<bool, WorkspaceError> {
+    modes::restore(area, &checkout.work_tree).map_err(WorkspaceError::io(&checkout.work_tree))
 }
 
 /// Whether the folder of a workspace is a folder, and not a link that an agent put in its place, or in that of the
 /// folders above it: git would follow it, and clean whatever it finds there.
-pub(in crate::git) fn stands(path: &Path) -> bool {
+pub(in crate::git) fn is_real_folder(path: &Path) -> bool {
     let is_folder = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
     path.ancestors().take(LEVELS).all(is_folder)
 }

@@ -54,9 +54,9 @@ pub struct OtherWork {
 
 /// Files of an agent's repository that change when it commits.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Marks([Option<Stamp>; 4]);
+pub struct CommitMarks([Option<Stamp>; 4]);
 
-struct State {
+struct CollectState {
     head: Option<Oid>,
     branch: Option<Oid>,
     others: Vec<OtherWork>,
@@ -71,10 +71,10 @@ struct State {
 
 impl Workspace {
     /// Tells whether the agent has committed something since.
-    pub fn marks(&self) -> Marks {
+    pub fn marks(&self) -> CommitMarks {
         let dir = self.checkout.work_tree.join(".git");
         let branch = format!("refs/heads/{}", self.claim.branch);
-        Marks(["HEAD", "logs/HEAD", &branch, "packed-refs"].map(|name| Stamp::of(&dir.join(name))))
+        CommitMarks(["HEAD", "logs/HEAD", &branch, "packed-refs"].map(|name| Stamp::of(&dir.join(name))))
     }
 
     /// Takes what the agent committed and staged into the vault, and leads our `HEAD` to where the agent's is.
@@ -206,7 +206,7 @@ impl Workspace {
         set_head(&self.checkout, to)
     }
 
-    fn read(&self, foreign: &ForeignGitDir) -> Result<State, Unreadable> {
+    fn read(&self, foreign: &ForeignGitDir) -> Result<CollectState, Unreadable> {
         let own = format!("refs/heads/{}", self.claim.branch);
         let (head, refs) = (foreign.head()?, foreign.refs()?);
         let bad = refs.bad.iter().find(|name| !name.starts_with(FETCHED));
@@ -252,7 +252,7 @@ impl Workspace {
             unread = Some(format!("it has more than {MAX_OTHERS} branches and stashes"));
         }
         let branch = refs.named.get(&own).cloned();
-        Ok(State { head: at_head, branch, others, visited, left, worktrees, unread })
+        Ok(CollectState { head: at_head, branch, others, visited, left, worktrees, unread })
     }
 
     /// Whether there is nothing in the agent's repository that was not given to it.

@@ -13,7 +13,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::slot::Held;
+use super::slot::HeldSlot;
 use crate::git::oid::Oid;
 use crate::git::stamp::Stamp;
 
@@ -31,7 +31,7 @@ const FINE_TICK: i128 = 100_000_000;
 pub(super) struct Fingerprint(u64);
 
 impl Fingerprint {
-    /// That of a work tree which nothing works in. `None` if it cannot be told, or not for certain: `now` is when the
+    /// That of a work tree which nothing works in. `None` if that is not known for certain: `now` is when the
     /// file system says that it is, in nanoseconds.
     pub(super) fn settled(root: &Path, now: i128) -> Option<Self> {
         Self::of(root, now)
@@ -43,7 +43,7 @@ impl Fingerprint {
     }
 
     fn of(root: &Path, now: i128) -> Option<Self> {
-        let mut walk = Walk { hasher: DefaultHasher::new(), left: MAX_ENTRIES, now };
+        let mut walk = FingerprintWalk { hasher: DefaultHasher::new(), left: MAX_ENTRIES, now };
         walk.take(&fs::symlink_metadata(root).ok()?)?;
         let repository = root.join(".git");
         let mut open = vec![root.to_owned()];
@@ -73,13 +73,13 @@ impl Fingerprint {
     }
 }
 
-struct Walk {
+struct FingerprintWalk {
     hasher: DefaultHasher,
     left: usize,
     now: i128,
 }
 
-impl Walk {
+impl FingerprintWalk {
     fn take(&mut self, found: &Metadata) -> Option<()> {
         self.left = self.left.checked_sub(1)?;
         let modified = (found.mtime(), found.mtime_nsec());
@@ -121,8 +121,8 @@ pub(super) struct Proof {
 }
 
 impl Proof {
-    pub(super) fn of(held: &Held) -> Option<Self> {
-        serde_json::from_slice(&held.said()?).ok()
+    pub(super) fn of(held: &HeldSlot) -> Option<Self> {
+        serde_json::from_slice(&held.content()?).ok()
     }
 
     /// Whether it is about this commit and this index.
@@ -131,7 +131,7 @@ impl Proof {
     }
 
     /// Writes it down. Without it, the next open asks git.
-    pub(super) fn leave(&self, held: &Held) {
+    pub(super) fn leave(&self, held: &HeldSlot) {
         if let Ok(bytes) = serde_json::to_vec(self) {
             held.say(&bytes);
         }

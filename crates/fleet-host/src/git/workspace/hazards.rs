@@ -10,7 +10,7 @@ use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use super::{Area, Keep, WorkspaceError};
+use super::{Area, KeepFiles, WorkspaceError};
 use crate::git::capture::Survey;
 use crate::git::checkout::Checkout;
 use crate::git::command::Git;
@@ -36,7 +36,7 @@ pub(super) fn remove(area: &Area, checkout: &Checkout) -> Result<bool, Workspace
 }
 
 /// Whether git can go from `HEAD` to a commit and look at all files without seeing a hazard.
-pub(super) fn has_none(keep: Keep, checkout: &Checkout, commit: &str) -> Result<bool, GitError> {
+pub(super) fn has_none(keep: KeepFiles, checkout: &Checkout, commit: &str) -> Result<bool, GitError> {
     let survey = match Survey::of(&checkout.work_tree) {
         Err(GitError::TooManyFiles { .. }) => return Ok(false),
         survey => survey?,
@@ -46,10 +46,12 @@ pub(super) fn has_none(keep: Keep, checkout: &Checkout, commit: &str) -> Result<
 }
 
 /// Whether most of a workspace is not from a commit, and too much to be removed on the way of a user.
-fn is_bulky(keep: Keep, checkout: &Checkout, survey: &Survey) -> bool {
+fn is_bulky(keep: KeepFiles, checkout: &Checkout, survey: &Survey) -> bool {
     let tracked = || index_entries(&checkout.git_dir.join("index")).unwrap_or(0);
     // There may be a folder for every file.
-    keep == Keep::Nothing && survey.entries > SLOW_REMOVAL && survey.entries > SLOW_REMOVAL + 2 * tracked()
+    keep == KeepFiles::Nothing
+        && survey.entries > SLOW_REMOVAL
+        && survey.entries > SLOW_REMOVAL + 2 * tracked()
 }
 
 /// How many files an index has, by its header.
@@ -62,12 +64,12 @@ fn index_entries(index: &Path) -> Option<u64> {
 
 /// The repositories that are ignored and have nothing to do with what the index or one of the commits tracks.
 fn harmless(
-    keep: Keep,
+    keep: KeepFiles,
     checkout: &Checkout,
     survey: &Survey,
     commits: &[&str],
 ) -> Result<HashSet<Vec<u8>>, GitError> {
-    if survey.is_plain() || keep == Keep::Nothing {
+    if survey.is_plain() || keep == KeepFiles::Nothing {
         return Ok(HashSet::new());
     }
     let mut kept = survey.ignored(checkout)?;
@@ -87,7 +89,7 @@ fn harmless(
             Ok(())
         });
         match listed {
-            // What is tracked cannot be told, so everything may be.
+            // What is tracked cannot be known, so everything may be.
             Err(GitError::Failed { .. }) => kept.clear(),
             listed => listed?,
         }
@@ -138,8 +140,8 @@ mod tests {
             is_bulky(keep, &checkout, &survey)
         };
         let most = SLOW_REMOVAL + 2 * tracked;
-        assert!(!is_bulky(Keep::Nothing, most) && is_bulky(Keep::Nothing, most + 1));
-        assert!(!is_bulky(Keep::Ignored, most + 1), "they are there to stay");
+        assert!(!is_bulky(KeepFiles::Nothing, most) && is_bulky(KeepFiles::Nothing, most + 1));
+        assert!(!is_bulky(KeepFiles::Ignored, most + 1), "they are there to stay");
     }
 
     #[test]

@@ -9,9 +9,9 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use super::slot::{Claim, Held};
+use super::slot::{HeldSlot, SlotClaim};
 use super::{Area, WorkspaceError, clean, register};
-use crate::git::capture::Scratch;
+use crate::git::capture::ScratchFile;
 use crate::git::commit::remove;
 use crate::git::error::GitError;
 use crate::git::gitdir::is_absence;
@@ -24,7 +24,7 @@ const UNDER_WAY: [&str; 3] = ["rebase-merge", "rebase-apply", "BISECT_START"];
 
 /// Makes the worktree of a dead run a workspace of ours: what is committed is held, and its files are looked at with an
 /// index of our own. Killed in here, the next attempt goes on.
-pub(super) fn take_over(area: &Area, held: &Held, claim: Claim) -> Result<Claim, WorkspaceError> {
+pub(super) fn take_over(area: &Area, held: &HeldSlot, claim: SlotClaim) -> Result<SlotClaim, WorkspaceError> {
     let vault = Vault::of(&area.repo, &area.vault)?;
     let branch = refs::branch_commit(&area.repo, &claim.branch)?;
     let git_dir = claim.git_dir.clone().unwrap_or_default();
@@ -42,7 +42,7 @@ pub(super) fn take_over(area: &Area, held: &Held, claim: Claim) -> Result<Claim,
     register::unregister(area, held.path())?;
     register::register(&vault, held.path(), &at)?;
     let claim =
-        Claim { at: Some(at), published: branch, held: kept, git_dir: None, was_linked: true, ..claim };
+        SlotClaim { at: Some(at), published: branch, held: kept, git_dir: None, was_linked: true, ..claim };
     held.write_claim(&claim)?;
     Ok(claim)
 }
@@ -75,14 +75,14 @@ pub(super) fn move_along(area: &Area, path: &Path) -> Result<Vec<PathBuf>, Works
 pub(super) fn follow(git_dir: &Path, moved_to: &Path) -> Result<(), WorkspaceError> {
     let file = git_dir.join("gitdir");
     let line = [moved_to.join(".git").as_os_str().as_bytes(), b"\n"].concat();
-    let (new, _) = Scratch::new(git_dir, "gitdir").with(&line)?;
+    let (new, _) = ScratchFile::new(git_dir, "gitdir").with(&line)?;
     fs::rename(new.path(), &file).map_err(WorkspaceError::io(&file))
 }
 
 /// Makes the user's repository forget a linked worktree.
 pub(super) fn forget(area: &Area, path: &Path) -> Result<(), WorkspaceError> {
     for git_dir in registered(area, path)? {
-        let aside = Scratch::new(&area.repo, "gone");
+        let aside = ScratchFile::new(&area.repo, "gone");
         match fs::rename(&git_dir, aside.path()) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             moved => moved.map_err(WorkspaceError::io(&git_dir))?,

@@ -1,4 +1,4 @@
-//! Workspaces: for each run a folder and a repository of its own, from a pool of warm ones.
+//! Workspaces: for each run its own folder and repository, from a pool of warm ones.
 //!
 //! Owns the folder of a project's workspaces ("slots"), who has which of them, and their way from clean to used to
 //! clean again. What is in the `.git` of a workspace belongs to the agent; what we know about its files is in the vault,
@@ -24,6 +24,7 @@ mod given;
 mod hazards;
 mod inside;
 mod linked;
+mod modes;
 mod object_transfer;
 mod occupied;
 mod open;
@@ -43,6 +44,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::time::Duration;
 
 use super::checkout::Checkout;
 use super::error::GitError;
@@ -51,13 +53,15 @@ use super::oid::Oid;
 use super::refs;
 use super::stamp::Stamp;
 use super::vault::Vault;
+use crate::stop_flag::StopFlag;
 
 use self::agent_repo::AgentRepo;
+use self::clean::CHECKOUT_TIMEOUT;
 use self::fingerprint::Fingerprint;
-use self::slot::{Claim, Held};
+use self::slot::{HeldSlot, SlotClaim};
 
 pub(in crate::git) use self::clean::set_head;
-pub use self::collect::{Collected, Marks, OtherWork};
+pub use self::collect::{Collected, CommitMarks, OtherWork};
 pub use self::inside::{Surrounding, surrounding};
 pub use self::occupied::OccupiedSlot;
 pub use self::seen::SeenWorkspace;
@@ -80,12 +84,12 @@ pub struct Area {
     pub trash: PathBuf,
     /// How many free worktrees are kept warm.
     pub pool: usize,
-    pub keep: Keep,
+    pub keep: KeepFiles,
 }
 
 /// What a worktree keeps between runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Keep {
+pub enum KeepFiles {
     /// Nothing but the tracked files.
     Nothing,
     /// Files that git ignores, such as installed packages and build caches. Quick, and a way from one run to
@@ -101,8 +105,8 @@ pub enum StartAt {
     Continue,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Open {
+#[derive(Debug, Clone)]
+pub struct OpenRequest {
     pub owner: String,
     pub branch: String,
     pub start: StartAt,
@@ -110,6 +114,24 @@ pub struct Open {
     pub borrowed: Vec<Oid>,
     /// The folder that is taken if it is free.
     pub preferred: Option<PathBuf>,
+    /// How long the submodules may take to be checked out.
+    pub submodule_time: Duration,
+    /// Ends what takes long: writing files, and fetching.
+    pub stop: StopFlag,
+}
+
+impl OpenRequest {
+    pub fn new(owner: impl Into<String>, branch: impl Into<String>, start: StartAt) -> Self {
+        Self {
+            owner: owner.into(),
+            branch: branch.into(),
+            start,
+            borrowed: Vec::new(),
+            preferred: None,
+            submodule_time: CHECKOUT_TIMEOUT,
+            stop: StopFlag::default(),
+        }
+    }
 }
 
 /// A workspace that belongs to a run. Dropped without [`release`](Workspace::release), it stays the run's, to be
@@ -118,8 +140,8 @@ pub struct Open {
 pub struct Workspace {
     area: Area,
     vault: Vault,
-    held: Held,
-    claim: Claim,
+    held: HeldSlot,
+    claim: SlotClaim,
     /// Where we left the branch in the user's repository.
     published: Mutex<Option<Oid>>,
     /// Locked while the agent's repository is read: the commits that only its log knew and that were seen to already.
@@ -151,6 +173,12 @@ pub enum WorkspaceError {
         "the submodules of the project cannot be checked out; try `git submodule update --init --recursive`"
     )]
     Submodules(#[source] GitError),
+    #[error(
+        "`git submodule update` did not end within {} s; raise `workspaces.submodule_time`, or look with `git submodule \
+         update --init --recursive` what it waits for",
+        .after.as_secs()
+    )]
+    SubmodulesTimedOut { after: Duration },
     #[error("the workspace of {owner:?} is in use by a living process; stop that first")]
     InUse { owner: String },
     #[error("{} is damaged; look at the folder next to it, save what you need and remove both", .path.display())]
@@ -166,6 +194,7 @@ impl WorkspaceError {
     pub fn needs_a_person(&self) -> bool {
         match self {
             Self::Git(error) | Self::Submodules(error) => error.needs_a_person(),
+            Self::SubmodulesTimedOut { .. } => true,
             _ => false,
         }
     }
@@ -210,7 +239,7 @@ impl Workspace {
     /// Notes, before they are copied, the paths that must not get into the repository, so that they are known after a
     /// take-over.
     pub fn note_private(&mut self, paths: &[String]) -> Result<(), WorkspaceError> {
-        let mut claim = Claim { published: self.published(), ..self.claim.clone() };
+        let mut claim = SlotClaim { published: self.published(), ..self.claim.clone() };
         claim.private.extend_from_slice(paths);
         claim.private.sort();
         claim.private.dedup();
@@ -221,7 +250,7 @@ impl Workspace {
 
     /// The checkout, for snapshots and commits: its files with our own index and `HEAD`.
     pub fn checkout(&self) -> Result<Checkout, GitError> {
-        if !clean::stands(&self.checkout.work_tree) {
+        if !clean::is_real_folder(&self.checkout.work_tree) {
             let why = "the folder is gone, or something else is in its place".to_owned();
             return Err(GitError::NotACheckout { path: self.checkout.work_tree.clone(), why });
         }

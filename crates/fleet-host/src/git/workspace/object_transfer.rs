@@ -6,7 +6,7 @@ use std::fs;
 use super::collect::OtherWork;
 use super::{Workspace, sparse};
 use crate::git::alternates;
-use crate::git::capture::{Scratch, forget_excluded};
+use crate::git::capture::{ScratchFile, forget_excluded};
 use crate::git::command::Git;
 use crate::git::error::GitError;
 use crate::git::foreign::{ForeignError, ForeignGitDir, Staged, Take, TakeError, take};
@@ -87,7 +87,7 @@ impl<'a> ObjectTransfer<'a> {
         Ok(self.commits(taken, unread)?)
     }
 
-    /// The commits behind these: a tag has a name of its own, and may be one of a file.
+    /// The commits behind these: a tag has its own name, and may be one of a file.
     fn commits(
         &self,
         others: Vec<OtherWork>,
@@ -98,7 +98,7 @@ impl<'a> ObjectTransfer<'a> {
         }
         let vault = &self.workspace.vault.dir;
         let lines: String = others.iter().flat_map(|other| [other.commit.as_str(), "^{commit}\n"]).collect();
-        let (_file, input) = Scratch::new(vault, "others").with(lines.as_bytes())?;
+        let (_file, input) = ScratchFile::new(vault, "others").with(lines.as_bytes())?;
         let git = Git::about(vault).args(["cat-file", "--batch-check=%(objectname)"]).stdin(input);
         let answer = git.bytes()?;
         let answer = String::from_utf8_lossy(&answer);
@@ -147,7 +147,7 @@ impl<'a> ObjectTransfer<'a> {
         head: &Oid,
         unread: &mut Option<String>,
     ) -> Result<Option<CopiedIndex>, ForeignError> {
-        let file = Scratch::new(&self.workspace.checkout.git_dir, "staged");
+        let file = ScratchFile::new(&self.workspace.checkout.git_dir, "staged");
         if foreign.copy_index(&file)?.is_none() {
             return Ok(None);
         }
@@ -159,7 +159,7 @@ impl<'a> ObjectTransfer<'a> {
     }
 
     /// Whether an index has what a commit has; `None` if it cannot be read.
-    fn is_same(&self, index: &Scratch, head: &Oid) -> Result<Option<bool>, GitError> {
+    fn is_same(&self, index: &ScratchFile, head: &Oid) -> Result<Option<bool>, GitError> {
         let same = ["diff-index", "--cached", "--quiet", "--ignore-submodules=all", head.as_str(), "--"];
         match self.git(index).args(same).answer() {
             Err(GitError::TimedOut { .. }) => Ok(None),
@@ -171,7 +171,7 @@ impl<'a> ObjectTransfer<'a> {
         }
     }
 
-    fn git(&self, index: &Scratch) -> Git {
+    fn git(&self, index: &ScratchFile) -> Git {
         Git::within(&self.workspace.checkout).index(index.path())
     }
 
@@ -212,7 +212,7 @@ impl<'a> ObjectTransfer<'a> {
 
 /// A copy of an index of the agent's.
 struct CopiedIndex {
-    file: Scratch,
+    file: ScratchFile,
     /// Whether it has what `HEAD` has.
     is_same: bool,
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::fingerprint::changed_at;
-use super::slot::Place;
+use super::slot::SlotPlace;
 use super::{Area, WorkspaceError};
 use crate::process::{self, Identity, Occupant, Occupants};
 
@@ -23,7 +23,7 @@ impl Area {
     /// The free workspaces that processes use. Nothing is changed.
     pub fn occupied(&self) -> Result<Vec<OccupiedSlot>, WorkspaceError> {
         let seen = Occupants::in_folders_of(&self.dir);
-        let free = self.places()?.into_iter().filter(Place::is_free);
+        let free = self.places()?.into_iter().filter(SlotPlace::is_free);
         let slots =
             free.map(|place| OccupiedSlot { occupants: seen.of(&place.path).to_vec(), path: place.path });
         Ok(slots.filter(|slot| !slot.occupants.is_empty()).collect())
@@ -32,21 +32,21 @@ impl Area {
 
 /// Finds out whether processes use workspaces that no run has.
 #[derive(Debug, Default)]
-pub(super) struct Strangers {
+pub(super) struct OccupancyCheck {
     scan: Option<Scan>,
 }
 
-impl Strangers {
+impl OccupancyCheck {
     /// Scans at once if there is a free workspace and no recent scan.
     pub(super) fn in_free_places(area: &Area) -> Self {
-        if !area.places().is_ok_and(|places| places.iter().any(Place::is_free)) {
+        if !area.places().is_ok_and(|places| places.iter().any(SlotPlace::is_free)) {
             return Self::default();
         }
         Self { scan: Some(Scan::recent(&area.dir).unwrap_or_else(|| Scan::now(&area.dir))) }
     }
 
     /// The caller holds the place, so that no run can give it back meanwhile.
-    pub(super) fn are_in(&mut self, place: &Place) -> bool {
+    pub(super) fn are_in(&mut self, place: &SlotPlace) -> bool {
         let folder = place.path.parent().unwrap_or(&place.path);
         let known = self.scan.take().filter(|scan| scan.tells_about(place));
         self.scan.insert(known.unwrap_or_else(|| Scan::now(folder))).found(place)
@@ -89,12 +89,12 @@ impl Scan {
     }
 
     /// What another process saw may have ended since: of its scan only the emptiness of a workspace counts.
-    fn tells_about(&self, place: &Place) -> bool {
+    fn tells_about(&self, place: &SlotPlace) -> bool {
         let is_newer = place.given_back_at().is_none_or(|at| at < self.began);
         is_newer && (self.is_own || !self.found(place))
     }
 
-    fn found(&self, place: &Place) -> bool {
+    fn found(&self, place: &SlotPlace) -> bool {
         let name = place.path.file_name().unwrap_or_default();
         self.used.contains(&*name.to_string_lossy())
     }
@@ -122,8 +122,8 @@ fn clock(folder: &Path) -> i128 {
 mod tests {
     use super::*;
 
-    fn place(folder: &Path, name: &str) -> Place {
-        Place { path: folder.join(name) }
+    fn place(folder: &Path, name: &str) -> SlotPlace {
+        SlotPlace { path: folder.join(name) }
     }
 
     fn scan(folder: &Path, used: &[&str]) -> Scan {
@@ -141,7 +141,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         assert!(Scan::recent(dir.path()).is_none());
         scan(dir.path(), &["w1"]).leave(dir.path());
-        let mut strangers = Strangers { scan: Scan::recent(dir.path()) };
+        let mut strangers = OccupancyCheck { scan: Scan::recent(dir.path()) };
         assert!(!strangers.are_in(&place(dir.path(), "w2")));
         assert!(!strangers.scan.as_ref().unwrap().is_own, "that was known");
         assert!(!strangers.are_in(&place(dir.path(), "w1")), "what was there has ended");
@@ -163,7 +163,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let place = place(dir.path(), "w1");
         fs::create_dir(&place.path).unwrap();
-        let mut strangers = Strangers { scan: Some(scan(dir.path(), &[])) };
+        let mut strangers = OccupancyCheck { scan: Some(scan(dir.path(), &[])) };
         let held = place.try_hold().unwrap().unwrap();
         fs::write(place.beside("json"), "{}").unwrap();
         held.remove_claim().unwrap();

@@ -3,16 +3,16 @@
 use std::path::Path;
 use std::sync::Mutex;
 use std::thread;
+use std::time::Duration;
 
 use super::agent_repo::AgentRepo;
 use super::clean::{self, CHECKOUT_TIMEOUT};
 use super::fingerprint::Fingerprint;
-use super::occupied::Strangers;
+use super::occupied::OccupancyCheck;
 use super::register::register;
-use super::slot::{Claim, Held, Phase};
+use super::slot::{HeldSlot, SlotClaim, SlotPhase};
 use super::trash::open_up;
-use super::untouched::UsedWorktree;
-use super::{Area, Keep, Open, StartAt, Workspace, WorkspaceError, given, hazards};
+use super::{Area, KeepFiles, OpenRequest, StartAt, Workspace, WorkspaceError, given, hazards};
 use crate::git::checkout::Checkout;
 use crate::git::command::{Answer, Git};
 use crate::git::error::GitError;
@@ -22,15 +22,18 @@ use crate::git::publish::place_in_use;
 use crate::git::refs::{self, branch_commit, branch_conflict};
 use crate::git::stamp::Stamp;
 use crate::git::vault::{AgentRefs, Vault};
+use crate::stop_flag::StopFlag;
 
 #[derive(Debug)]
-pub(super) struct Start {
+pub(super) struct OpenStart {
     pub(super) vault: Vault,
     pub(super) given: AgentRefs,
     /// The full name of the branch.
     pub(super) name: String,
     pub(super) at: Oid,
-    pub(super) claim: Claim,
+    pub(super) claim: SlotClaim,
+    submodule_time: Duration,
+    stop: StopFlag,
 }
 
 /// The result of trying a warm workspace.
@@ -38,19 +41,21 @@ enum Recycled {
     Ready(Checkout, Option<Fingerprint>),
     /// It is not as it should be. It stays as it is, so that a person can look at it.
     Unfit,
+    /// Files that the user's repository left out cannot be had now. The workspace is not at fault.
+    NotFetched(WorkspaceError),
 }
 
 impl Area {
-    /// Opens a workspace on a branch: clean, with the files of the branch and no others, and a repository of its own.
+    /// Opens a workspace on a branch: clean, with the files of the branch and no others, and its own repository.
     /// One that is in use, by a person or by what an agent left running, is skipped.
     ///
     /// A warm workspace that is as it was left costs no git process, another one two; a new one costs one, which writes
     /// all files. The user's repository is not changed, but for the commits that are held in it. A process that is killed
     /// in here leaves a slot that [`adopt`](Area::adopt) clears or hands out with nothing in it.
-    pub fn open(&self, open: &Open) -> Result<Workspace, WorkspaceError> {
+    pub fn open(&self, open: &OpenRequest) -> Result<Workspace, WorkspaceError> {
         // Neither waits for the other, and both take milliseconds.
         let (start, mut strangers) = thread::scope(|scope| {
-            let strangers = scope.spawn(|| Strangers::in_free_places(self));
+            let strangers = scope.spawn(|| OccupancyCheck::in_free_places(self));
             (self.start(open), strangers.join().unwrap_or_default())
         });
         let start = start?;
@@ -70,13 +75,19 @@ impl Area {
             held.write_claim(&start.claim)?;
             match self.recycle(&held, &start) {
                 Ok(Recycled::Ready(checkout, print)) => {
-                    return self.finish(held, &start, Ready { checkout, is_recycled: true, print });
+                    return self.finish(held, &start, ReadyWorkspace { checkout, is_recycled: true, print });
                 }
                 Ok(Recycled::Unfit) => {
                     self.discard(&held)?;
                     held.remove_claim()?;
                 }
+                Ok(Recycled::NotFetched(error)) => {
+                    held.remove_claim()?;
+                    return Err(error);
+                }
+                // The next attempt gets another one, whatever is wrong with this.
                 Err(error) => {
+                    self.discard(&held)?;
                     held.remove_claim()?;
                     return Err(error);
                 }
@@ -85,7 +96,9 @@ impl Area {
         let held = self.hold_empty()?;
         held.write_claim(&start.claim)?;
         match self.create(&held, &start) {
-            Ok(checkout) => self.finish(held, &start, Ready { checkout, is_recycled: false, print: None }),
+            Ok(checkout) => {
+                self.finish(held, &start, ReadyWorkspace { checkout, is_recycled: false, print: None })
+            }
             Err(error) => {
                 self.discard(&held)?;
                 held.remove_claim()?;
@@ -95,7 +108,7 @@ impl Area {
     }
 
     /// Looks whether the branch can be had, and holds what the workspace will borrow.
-    pub(super) fn start(&self, open: &Open) -> Result<Start, WorkspaceError> {
+    pub(super) fn start(&self, open: &OpenRequest) -> Result<OpenStart, WorkspaceError> {
         let name = refs::full_name(&open.branch)?;
         let vault = Vault::of(&self.repo, &self.vault)?;
         let (at, published) = match &open.start {
@@ -110,10 +123,10 @@ impl Area {
         };
         let held = hold_all(&vault, &at, &open.borrowed)?;
         let given = AgentRefs::now(&vault)?;
-        let claim = Claim {
+        let claim = SlotClaim {
             owner: open.owner.clone(),
             branch: open.branch.clone(),
-            phase: Phase::Opening,
+            phase: SlotPhase::Opening,
             at: Some(at.clone()),
             published,
             intended: None,
@@ -122,7 +135,8 @@ impl Area {
             was_linked: false,
             private: Vec::new(),
         };
-        Ok(Start { vault, given, name, at, claim })
+        let (submodule_time, stop) = (open.submodule_time, open.stop.clone());
+        Ok(OpenStart { vault, given, name, at, claim, submodule_time, stop })
     }
 
     fn check_free(&self, branch: &str, name: &str) -> Result<(), WorkspaceError> {
@@ -146,7 +160,7 @@ impl Area {
     }
 
     /// Brings a warm workspace to the commit, without force: what does not belong there must come to light.
-    fn recycle(&self, held: &Held, start: &Start) -> Result<Recycled, WorkspaceError> {
+    fn recycle(&self, held: &HeldSlot, start: &OpenStart) -> Result<Recycled, WorkspaceError> {
         let Some(checkout) = clean::connected(&start.vault, held.path()) else { return Ok(Recycled::Unfit) };
         clean::purge(&checkout)?;
         if !hazards::has_none(self.keep, &checkout, start.at.as_str())? {
@@ -154,18 +168,19 @@ impl Area {
         }
         let was_at = files::head_commit(&checkout.git_dir);
         if was_at != Some(Tip::At(start.at.clone())) {
-            if start.vault.is_partial() {
-                // Where this fails, the slot is not at fault, and the next one would not do better.
-                fetch_changed_files(held, was_at, start)?;
+            if start.vault.is_partial()
+                && let Err(error) = fetch_changed_files(held, was_at, start)
+            {
+                return Ok(Recycled::NotFetched(error));
             }
-            let switched = switch(held, &checkout, &start.at, &[])?;
+            let switched = switch(held, &checkout, start, &[])?;
             if switched.code != Some(0) {
                 refs::resolve_commit(&start.vault.dir, start.at.as_str())?;
                 return Ok(Recycled::Unfit);
             }
         }
         // Before it is proven clean: what changes after that changes the print.
-        let now = held.noted_at().filter(|_| self.keep == Keep::Nothing);
+        let now = held.noted_at().filter(|_| self.keep == KeepFiles::Nothing);
         let print = now.and_then(|now| Fingerprint::settled(&checkout.work_tree, now));
         if !clean::is_clean(&checkout, self.keep)? {
             return Ok(Recycled::Unfit);
@@ -174,7 +189,7 @@ impl Area {
     }
 
     /// Makes a new workspace.
-    fn create(&self, held: &Held, start: &Start) -> Result<Checkout, WorkspaceError> {
+    fn create(&self, held: &HeldSlot, start: &OpenStart) -> Result<Checkout, WorkspaceError> {
         // A folder that was removed by hand still has an administrative one.
         self.discard(held)?;
         std::fs::create_dir(held.path()).map_err(WorkspaceError::io(held.path()))?;
@@ -183,7 +198,7 @@ impl Area {
             fetch_changed_files(held, None, start)?;
         }
         // With force: the workspace is empty, which looks as if all its files had been removed.
-        let switched = switch(held, &checkout, &start.at, &["--force"])?;
+        let switched = switch(held, &checkout, start, &["--force"])?;
         if switched.code != Some(0) {
             refs::resolve_commit(&start.vault.dir, start.at.as_str())?;
             return Err(switched.failure().into());
@@ -193,11 +208,11 @@ impl Area {
 
     pub(super) fn finish(
         &self,
-        held: Held,
-        start: &Start,
-        ready: Ready,
+        held: HeldSlot,
+        start: &OpenStart,
+        ready: ReadyWorkspace,
     ) -> Result<Workspace, WorkspaceError> {
-        let Ready { checkout, is_recycled, print } = ready;
+        let ReadyWorkspace { checkout, is_recycled, print } = ready;
         let (repo, is_new) = match self.equip(&checkout, start) {
             Ok(equipped) => equipped,
             Err(error) => {
@@ -208,15 +223,16 @@ impl Area {
             }
         };
         if checkout.work_tree.join(".gitmodules").is_file()
-            && let Err(error) = update_submodules(&held, &checkout)
+            && let Err(error) = update_submodules(&held, &checkout, start)
         {
-            self.give_back(&held, Some(&checkout), UsedWorktree::Somehow)?;
+            self.discard(&held)?;
+            held.remove_claim()?;
             return Err(error);
         }
         // Once more, now that the workspace is known: a cleanup at the same time may not have seen it.
         start.claim.held.iter().try_for_each(|commit| start.vault.hold(commit))?;
         let mut claim = start.claim.clone();
-        claim.phase = Phase::Open;
+        claim.phase = SlotPhase::Open;
         held.write_claim(&claim)?;
         let index = Stamp::of(&checkout.work_tree.join(".git/index"));
         Ok(Workspace {
@@ -239,7 +255,7 @@ impl Area {
     pub(super) fn equip(
         &self,
         checkout: &Checkout,
-        start: &Start,
+        start: &OpenStart,
     ) -> Result<(AgentRepo, bool), WorkspaceError> {
         given::note(checkout, &start.given)?;
         let index = checkout.git_dir.join("index");
@@ -256,7 +272,7 @@ impl Area {
 }
 
 /// A workspace whose files are in place.
-pub(super) struct Ready {
+pub(super) struct ReadyWorkspace {
     pub(super) checkout: Checkout,
     pub(super) is_recycled: bool,
     pub(super) print: Option<Fingerprint>,
@@ -278,15 +294,21 @@ fn hold_all(vault: &Vault, at: &Oid, borrowed: &[Oid]) -> Result<Vec<Oid>, GitEr
     Ok(held)
 }
 
-fn switch(held: &Held, checkout: &Checkout, at: &Oid, how: &[&str]) -> Result<Answer, WorkspaceError> {
-    let git = Git::within(checkout).with_filters().stdin(held.shared_lock()?).patience(CHECKOUT_TIMEOUT);
+fn switch(
+    held: &HeldSlot,
+    checkout: &Checkout,
+    start: &OpenStart,
+    how: &[&str],
+) -> Result<Answer, WorkspaceError> {
+    let git = Git::within(checkout).with_filters().stdin(held.shared_lock()?);
+    let git = git.patience(CHECKOUT_TIMEOUT).stop_flag(&start.stop);
     let git = git.args(["checkout", "--quiet", "--no-guess", "--detach"]).args(how);
-    Ok(git.args([at.as_str(), "--"]).answer()?)
+    Ok(git.args([start.at.as_str(), "--"]).answer()?)
 }
 
 /// Writes the files with the user's own repository, which knows from where to fetch those that it left out. False if it
 /// does not have the commit.
-fn fetch_files(held: &Held, checkout: &Checkout, start: &Start) -> Result<bool, WorkspaceError> {
+fn fetch_files(held: &HeldSlot, checkout: &Checkout, start: &OpenStart) -> Result<bool, WorkspaceError> {
     if !is_in(&start.vault.repo, &start.at)? {
         return Ok(false);
     }
@@ -296,6 +318,7 @@ fn fetch_files(held: &Held, checkout: &Checkout, start: &Start) -> Result<bool, 
         .index(&checkout.git_dir.join("index"))
         .stdin(held.shared_lock()?)
         .patience(CHECKOUT_TIMEOUT)
+        .stop_flag(&start.stop)
         .args(["read-tree", "--reset", "-u", start.at.as_str()])
         .run()?;
     Ok(true)
@@ -304,7 +327,11 @@ fn fetch_files(held: &Held, checkout: &Checkout, start: &Start) -> Result<bool, 
 /// Makes the user's own repository fetch the files in which a commit differs from what a warm workspace has. Comparing
 /// their content is how git is asked for all of them at once without touching a work tree. A commit that was made in the
 /// vault has the files of those that it was made of.
-fn fetch_changed_files(held: &Held, was_at: Option<Tip>, start: &Start) -> Result<(), WorkspaceError> {
+fn fetch_changed_files(
+    held: &HeldSlot,
+    was_at: Option<Tip>,
+    start: &OpenStart,
+) -> Result<(), WorkspaceError> {
     let repo = &start.vault.repo;
     let from = match was_at {
         Some(Tip::At(commit)) if is_in(repo, &commit)? => commit,
@@ -315,7 +342,8 @@ fn fetch_changed_files(held: &Held, was_at: Option<Tip>, start: &Start) -> Resul
     let wanted = if is_there { std::slice::from_ref(&start.at) } else { start.claim.held.as_slice() };
     let compare = ["diff-tree", "-r", "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv"];
     for commit in wanted {
-        let git = Git::about(repo).with_transports().stdin(held.shared_lock()?).patience(CHECKOUT_TIMEOUT);
+        let git = Git::about(repo).with_transports().stdin(held.shared_lock()?);
+        let git = git.patience(CHECKOUT_TIMEOUT).stop_flag(&start.stop);
         git.args(compare).args([from.as_str(), commit.as_str(), "--"]).feed(&mut |_| Ok(()))?;
     }
     Ok(())
@@ -331,12 +359,16 @@ fn is_in(repo: &Path, commit: &Oid) -> Result<bool, GitError> {
 
 /// Checks the submodules out, with the repository that the agent will have and that is still untouched. Which
 /// transports it may use is for the user's own configuration to say.
-fn update_submodules(held: &Held, checkout: &Checkout) -> Result<(), WorkspaceError> {
-    Git::standing_in(&checkout.work_tree)
+fn update_submodules(held: &HeldSlot, checkout: &Checkout, start: &OpenStart) -> Result<(), WorkspaceError> {
+    let updated = Git::standing_in(&checkout.work_tree)
         .with_transports()
         .stdin(held.shared_lock()?)
-        .patience(CHECKOUT_TIMEOUT)
+        .patience(start.submodule_time)
+        .stop_flag(&start.stop)
         .args(["submodule", "--quiet", "update", "--init", "--recursive"])
-        .run()
-        .map_err(WorkspaceError::Submodules)
+        .run();
+    updated.map_err(|error| match error {
+        GitError::TimedOut { after, .. } => WorkspaceError::SubmodulesTimedOut { after },
+        error => WorkspaceError::Submodules(error),
+    })
 }

@@ -3,7 +3,7 @@
 use std::sync::PoisonError;
 
 use super::Workspace;
-use super::slot::Claim;
+use super::slot::SlotClaim;
 use crate::git::error::GitError;
 use crate::git::oid::Oid;
 use crate::git::publish::{Compression, Publish, Published, publish};
@@ -23,7 +23,7 @@ impl Workspace {
         }
         // Noted before it is done: after a take-over, our own changes must be distinguishable from a person's.
         let (at, intended) = (published.clone(), Some(commit.clone()));
-        let noted = self.held.write_claim(&Claim { published: at, intended, ..self.claim.clone() });
+        let noted = self.held.write_claim(&SlotClaim { published: at, intended, ..self.claim.clone() });
         noted.map_err(|error| GitError::Refused(error.to_string()))?;
         let known: Vec<Oid> = self.hold_again()?.into_iter().chain(published.clone()).collect();
         let answer = publish(&Publish {
@@ -39,7 +39,7 @@ impl Workspace {
             *published = Some(commit.clone());
             // Without this note a branch that a person deletes would come back after a crash. The note of before is
             // still right if it cannot be written.
-            let _ = self.held.write_claim(&Claim { published: published.clone(), ..self.claim.clone() });
+            let _ = self.held.write_claim(&SlotClaim { published: published.clone(), ..self.claim.clone() });
         }
         Ok(answer)
     }

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use super::trash::rename_new;
 use super::{Area, WorkspaceError};
-use crate::git::capture::Scratch;
+use crate::git::capture::ScratchFile;
 use crate::git::checkout::Checkout;
 use crate::git::commit::remove;
 use crate::git::error::GitError;
@@ -35,7 +35,7 @@ pub(super) fn register(vault: &Vault, path: &Path, head: &Oid) -> Result<Checkou
 }
 
 fn build(checkout: &Checkout, head: &Oid) -> io::Result<()> {
-    let aside = Scratch::new(&checkout.common_dir, "worktree");
+    let aside = ScratchFile::new(&checkout.common_dir, "worktree");
     let place = aside.path();
     let built = (|| {
         fs::create_dir(place)?;
@@ -54,7 +54,7 @@ fn build(checkout: &Checkout, head: &Oid) -> io::Result<()> {
 /// Removes the administrative folder of a workspace, in one step.
 pub(super) fn unregister(area: &Area, path: &Path) -> Result<(), WorkspaceError> {
     let git_dir = area.known_vault().admin_dir(path);
-    let aside = Scratch::new(&area.vault, "gone");
+    let aside = ScratchFile::new(&area.vault, "gone");
     match fs::rename(&git_dir, aside.path()) {
         Err(error) if is_absence(&error) => return Ok(()),
         moved => moved.map_err(WorkspaceError::io(&git_dir))?,

@@ -7,14 +7,15 @@ use std::sync::Mutex;
 
 use super::clean;
 use super::linked;
-use super::occupied::Strangers;
+use super::occupied::OccupancyCheck;
 use super::register;
-use super::slot::{Claim, Held, Phase, Place};
+use super::slot::{HeldSlot, SlotClaim, SlotPhase, SlotPlace};
 use super::untouched::{self, UsedWorktree};
-use super::{Area, Keep, Slot, SlotState, Workspace, WorkspaceError};
+use super::{Area, KeepFiles, Slot, SlotState, Workspace, WorkspaceError};
 use crate::copy::remove_below;
 use crate::git::checkout::Checkout;
 use crate::git::gitdir::is_absence;
+use crate::git::oid::Oid;
 use crate::git::refs;
 
 impl Workspace {
@@ -23,7 +24,7 @@ impl Workspace {
     /// The caller has stopped whatever worked in it, and has kept what is in it (a commit, a snapshot): from here on
     /// it counts as rubbish.
     pub fn release(mut self) -> Result<(), WorkspaceError> {
-        self.claim.phase = Phase::Releasing;
+        self.claim.phase = SlotPhase::Releasing;
         self.held.write_claim(&self.claim)?;
         self.area.finish_release(&self.held, &self.claim, UsedWorktree::Somehow)
     }
@@ -31,7 +32,7 @@ impl Workspace {
     /// Frees the slot without its folder, which goes to the trash: for one that has become too large to be cleaned. What
     /// is in it was kept, as for [`release`](Self::release).
     pub fn retire(mut self) -> Result<(), WorkspaceError> {
-        self.claim.phase = Phase::Releasing;
+        self.claim.phase = SlotPhase::Releasing;
         self.held.write_claim(&self.claim)?;
         self.area.give_back(&self.held, None, UsedWorktree::Somehow)
     }
@@ -75,11 +76,11 @@ impl Area {
             // Under the lock it may be gone, or another's.
             let Some(claim) = place.claim()?.filter(|claim| claim.owner == owner) else { continue };
             let claim = match claim.git_dir {
-                Some(_) if claim.phase == Phase::Open => linked::take_over(self, &held, claim)?,
+                Some(_) if claim.phase == SlotPhase::Open => linked::take_over(self, &held, claim)?,
                 _ => claim,
             };
             let claim = self.settled(claim);
-            if claim.phase != Phase::Open {
+            if claim.phase != SlotPhase::Open {
                 self.finish_release(&held, &claim, UsedWorktree::Somehow)?;
                 continue;
             }
@@ -103,7 +104,7 @@ impl Area {
     }
 
     /// The note of a dead process, with the branch where that process left it.
-    fn settled(&self, mut claim: Claim) -> Claim {
+    fn settled(&self, mut claim: SlotClaim) -> SlotClaim {
         let at = refs::branch_commit(&self.repo, &claim.branch).ok().flatten();
         match claim.intended.take() {
             Some(intended) if at.as_ref() == Some(&intended) => claim.published = at,
@@ -148,31 +149,33 @@ impl Area {
 
     pub(super) fn finish_release(
         &self,
-        held: &Held,
-        claim: &Claim,
+        held: &HeldSlot,
+        claim: &SlotClaim,
         used: UsedWorktree<'_>,
     ) -> Result<(), WorkspaceError> {
-        if self.keep == Keep::Ignored {
+        if self.keep == KeepFiles::Ignored {
             remove_private(held.path(), &claim.private);
         }
         let checkout = clean::connected(&self.known_vault(), held.path()).filter(|_| !claim.was_linked);
-        self.give_back(held, checkout.as_ref(), used)
+        self.give_back(held, checkout.as_ref().map(|checkout| (checkout, claim.at.as_ref())), used)
     }
 
-    /// Makes a slot free again: with its worktree if that can be proven clean and is wanted, else without.
+    /// Makes a slot free again: with its worktree, at the commit where it began, if that can be proven clean and is
+    /// wanted, else without.
     pub(super) fn give_back(
         &self,
-        held: &Held,
-        checkout: Option<&Checkout>,
+        held: &HeldSlot,
+        checkout: Option<(&Checkout, Option<&Oid>)>,
         used: UsedWorktree<'_>,
     ) -> Result<(), WorkspaceError> {
         let is_tidy = |checkout: &Checkout| match used {
             UsedWorktree::Somehow => Ok(false),
-            UsedWorktree::NotAtAll(seen) => untouched::tidy(held, checkout, seen),
+            UsedWorktree::NotAtAll(seen) => untouched::tidy(self, held, checkout, seen),
         };
         let reusable = match checkout {
-            Some(checkout) if !held.place.is_quarantined() && self.has_room()? => {
-                is_tidy(checkout).unwrap_or(false) || clean::scrub(self, held, checkout).unwrap_or(false)
+            Some((checkout, at)) if !held.place.is_quarantined() && self.has_room()? => {
+                is_tidy(checkout).unwrap_or(false)
+                    || clean::scrub(self, held, (checkout, at)).unwrap_or(false)
             }
             _ => false,
         };
@@ -184,16 +187,16 @@ impl Area {
 
     /// Whether the pool can take one more. Those that are in use do not count: no run can get them.
     fn has_room(&self) -> Result<bool, WorkspaceError> {
-        let free: Vec<_> = self.places()?.into_iter().filter(Place::is_free).collect();
+        let free: Vec<_> = self.places()?.into_iter().filter(SlotPlace::is_free).collect();
         if free.len() < self.pool {
             return Ok(true);
         }
-        let mut strangers = Strangers::default();
+        let mut strangers = OccupancyCheck::default();
         Ok(free.iter().filter(|place| !strangers.are_in(place)).count() < self.pool)
     }
 
     /// Moves the folder of a slot aside, and what we know about it.
-    pub(super) fn discard(&self, held: &Held) -> Result<(), WorkspaceError> {
+    pub(super) fn discard(&self, held: &HeldSlot) -> Result<(), WorkspaceError> {
         linked::forget(self, held.path())?;
         self.move_aside(held.path())?;
         register::unregister(self, held.path())
@@ -217,7 +220,7 @@ impl Area {
     }
 }
 
-fn is_of(place: &Place, owner: &str) -> Result<bool, WorkspaceError> {
+fn is_of(place: &SlotPlace, owner: &str) -> Result<bool, WorkspaceError> {
     match place.claim() {
         Ok(claim) => Ok(claim.is_some_and(|claim| claim.owner == owner)),
         Err(WorkspaceError::DamagedClaim { .. }) => Ok(false),

@@ -5,9 +5,9 @@
 
 use super::clean;
 use super::fingerprint::{Fingerprint, Proof};
-use super::open::{Ready, Start};
-use super::slot::Held;
-use super::{Area, Keep, Workspace, WorkspaceError};
+use super::open::{OpenStart, ReadyWorkspace};
+use super::slot::HeldSlot;
+use super::{Area, KeepFiles, Workspace, WorkspaceError};
 use crate::git::checkout::Checkout;
 use crate::git::files::{self, Tip};
 use crate::git::stamp::Stamp;
@@ -19,17 +19,17 @@ impl Area {
     /// from a killed process finds nothing in it.
     pub(super) fn reopen(
         &self,
-        held: Held,
-        start: &Start,
-    ) -> Result<Result<Workspace, Held>, WorkspaceError> {
+        held: HeldSlot,
+        start: &OpenStart,
+    ) -> Result<Result<Workspace, HeldSlot>, WorkspaceError> {
         let Some((checkout, proof)) = self.as_left(&held, start) else { return Ok(Err(held)) };
-        let ready = Ready { checkout, is_recycled: true, print: Some(proof.print) };
+        let ready = ReadyWorkspace { checkout, is_recycled: true, print: Some(proof.print) };
         self.finish(held, start, ready).map(Ok)
     }
 
     /// The checkout of a slot that is untouched since it was proven clean at this commit.
-    fn as_left(&self, held: &Held, start: &Start) -> Option<(Checkout, Proof)> {
-        let proof = Proof::of(held).filter(|_| self.keep == Keep::Nothing)?;
+    fn as_left(&self, held: &HeldSlot, start: &OpenStart) -> Option<(Checkout, Proof)> {
+        let proof = Proof::of(held).filter(|_| self.keep == KeepFiles::Nothing)?;
         let checkout = clean::connected(&start.vault, held.path())?;
         let is_plain = !checkout.work_tree.join(".gitmodules").exists();
         let is_there = files::head_commit(&checkout.git_dir) == Some(Tip::At(start.at.clone()));
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
     use crate::git::head_commit;
     use crate::git::oid::Oid;
-    use crate::git::workspace::{Open, Pace, StartAt, empty_trash};
+    use crate::git::workspace::{OpenRequest, Pace, StartAt, empty_trash};
 
     type Change = fn(&Path);
 
@@ -76,7 +76,7 @@ mod tests {
             let base = head_commit(&repo_dir).unwrap();
             let folder = dir.path().canonicalize().unwrap();
             let [vault, trees, trash] = ["vault", "trees", "trash"].map(|name| folder.join(name));
-            let area = Area { repo: repo_dir, vault, dir: trees, trash, pool: 4, keep: Keep::Nothing };
+            let area = Area { repo: repo_dir, vault, dir: trees, trash, pool: 4, keep: KeepFiles::Nothing };
             Self { repo, _dir: dir, area, base }
         }
 
@@ -88,22 +88,15 @@ mod tests {
             stage
         }
 
-        fn wanted(&self, branch: &str) -> Open {
-            let start = StartAt::New(self.base.clone());
-            Open {
-                owner: branch.to_owned(),
-                branch: branch.to_owned(),
-                start,
-                borrowed: Vec::new(),
-                preferred: None,
-            }
+        fn wanted(&self, branch: &str) -> OpenRequest {
+            OpenRequest::new(branch, branch, StartAt::New(self.base.clone()))
         }
 
         fn open(&self, branch: &str) -> Workspace {
             self.area.open(&self.wanted(branch)).unwrap()
         }
 
-        fn held(&self) -> Held {
+        fn held(&self) -> HeldSlot {
             self.area.places().unwrap()[0].try_hold().unwrap().unwrap()
         }
 

@@ -1,6 +1,6 @@
 //! Looking at a workspace while its run works in it.
 
-use super::slot::Phase;
+use super::slot::SlotPhase;
 use super::{Area, WorkspaceError, register};
 use crate::git::checkout::Checkout;
 
@@ -18,7 +18,7 @@ impl Area {
         for place in self.places()? {
             // A damaged note of another workspace is no reason not to find this one.
             let Ok(Some(claim)) = place.claim() else { continue };
-            if claim.owner != owner || claim.phase != Phase::Open {
+            if claim.owner != owner || claim.phase != SlotPhase::Open {
                 continue;
             }
             let checkout = match claim.git_dir {

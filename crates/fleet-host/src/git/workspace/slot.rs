@@ -20,14 +20,14 @@ use crate::process::Identity;
 const MAX_SLOTS: usize = 10_000;
 
 /// The extension of the note of a slot that was given back, which is also where the next one is written.
-const FREED: &str = "json.new";
+const FREED_EXTENSION: &str = "json.new";
 
 /// The extension of the note that keeps a path from being used again. It says in which boot it was written.
-const QUARANTINED: &str = "quarantined";
+const QUARANTINED_EXTENSION: &str = "quarantined";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Phase {
+pub(super) enum SlotPhase {
     /// Being prepared: no agent has been there yet, so there is nothing to keep.
     Opening,
     /// The run uses it.
@@ -37,10 +37,10 @@ pub(super) enum Phase {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Claim {
+pub(super) struct SlotClaim {
     pub(super) owner: String,
     pub(super) branch: String,
-    pub(super) phase: Phase,
+    pub(super) phase: SlotPhase,
     /// Where the run began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) at: Option<Oid>,
@@ -84,16 +84,16 @@ pub enum SlotState {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct SlotPlace {
     pub(super) path: PathBuf,
 }
 
-impl Place {
+impl SlotPlace {
     pub(super) fn beside(&self, extension: &str) -> PathBuf {
         self.path.with_extension(extension)
     }
 
-    pub(super) fn claim(&self) -> Result<Option<Claim>, WorkspaceError> {
+    pub(super) fn claim(&self) -> Result<Option<SlotClaim>, WorkspaceError> {
         let path = self.beside("json");
         match fs::read(&path) {
             Ok(bytes) => {
@@ -106,7 +106,7 @@ impl Place {
 
     /// Whether processes may be alive that know this path and cannot be found: until the machine is restarted.
     pub(super) fn is_quarantined(&self) -> bool {
-        let note = self.beside(QUARANTINED);
+        let note = self.beside(QUARANTINED_EXTENSION);
         match fs::read_to_string(&note) {
             Ok(boot) if boot.trim() != Identity::current_boot() => fs::remove_file(&note).is_err(),
             Err(error) => !is_absence(&error),
@@ -121,7 +121,7 @@ impl Place {
 
     /// When a run gave it back last, in the nanoseconds of the file system; `None` if none ever had it.
     pub(super) fn given_back_at(&self) -> Option<i128> {
-        Some(changed_at(&fs::metadata(self.beside(FREED)).ok()?))
+        Some(changed_at(&fs::metadata(self.beside(FREED_EXTENSION)).ok()?))
     }
 
     /// Whether it can be used: there is a folder, no run has it, and it is not in quarantine.
@@ -130,7 +130,7 @@ impl Place {
     }
 
     /// Locks the slot; `None` if a living process has it and keeps it. One that merely looks has it for a moment.
-    pub(super) fn hold_after_wait(&self) -> Result<Option<Held>, WorkspaceError> {
+    pub(super) fn hold_after_wait(&self) -> Result<Option<HeldSlot>, WorkspaceError> {
         for _ in 0..40 {
             if let Some(held) = self.try_hold()? {
                 return Ok(Some(held));
@@ -141,21 +141,21 @@ impl Place {
     }
 
     /// Locks the slot; `None` if a living process has it.
-    pub(super) fn try_hold(&self) -> Result<Option<Held>, WorkspaceError> {
+    pub(super) fn try_hold(&self) -> Result<Option<HeldSlot>, WorkspaceError> {
         let path = self.beside("lock");
         let held = Exclusive::try_acquire(&path).map_err(WorkspaceError::io(&path))?;
-        Ok(held.map(|lock| Held { place: self.clone(), lock }))
+        Ok(held.map(|lock| HeldSlot { place: self.clone(), lock }))
     }
 }
 
 /// A slot that this process has locked.
 #[derive(Debug)]
-pub(super) struct Held {
-    pub(super) place: Place,
+pub(super) struct HeldSlot {
+    pub(super) place: SlotPlace,
     lock: Exclusive,
 }
 
-impl Held {
+impl HeldSlot {
     pub(super) fn path(&self) -> &Path {
         &self.place.path
     }
@@ -169,8 +169,8 @@ impl Held {
     /// Writes the note, so that it is either the old one or the new one after a crash. That a run has the slot is on
     /// disk when this returns: without it, the next look would take the agent's work for rubbish. The other two may get
     /// lost with the power: before an agent was there, and after its work was kept, the slot can only be looked at again.
-    pub(super) fn write_claim(&self, claim: &Claim) -> Result<(), WorkspaceError> {
-        let (path, new) = (self.place.beside("json"), self.place.beside(FREED));
+    pub(super) fn write_claim(&self, claim: &SlotClaim) -> Result<(), WorkspaceError> {
+        let (path, new) = (self.place.beside("json"), self.place.beside(FREED_EXTENSION));
         let written = (|| {
             let bytes = serde_json::to_vec(claim)?;
             let mut options = OpenOptions::new();
@@ -178,7 +178,7 @@ impl Held {
             file.write_all(&bytes)?;
             file.sync_all()?;
             fs::rename(&new, &path)?;
-            if claim.phase == Phase::Open { sync_folder(&path) } else { Ok(()) }
+            if claim.phase == SlotPhase::Open { sync_folder(&path) } else { Ok(()) }
         })();
         written.map_err(WorkspaceError::io(&path))
     }
@@ -189,8 +189,8 @@ impl Held {
     }
 
     /// What the last holder left in the lock file.
-    pub(super) fn said(&self) -> Option<Vec<u8>> {
-        self.lock.said().ok()
+    pub(super) fn content(&self) -> Option<Vec<u8>> {
+        self.lock.content().ok()
     }
 
     /// Writes something into the lock file. A failure does no harm.
@@ -200,7 +200,7 @@ impl Held {
 
     /// Keeps this path from being used before the machine restarts.
     pub(super) fn quarantine(&self) -> Result<(), WorkspaceError> {
-        let note = self.place.beside(QUARANTINED);
+        let note = self.place.beside(QUARANTINED_EXTENSION);
         fs::write(&note, Identity::current_boot()).map_err(WorkspaceError::io(&note))
     }
 
@@ -208,7 +208,7 @@ impl Held {
     /// their time over new files where many were deleted.
     pub(super) fn remove_claim(&self) -> Result<(), WorkspaceError> {
         let path = self.place.beside("json");
-        match fs::rename(&path, self.place.beside(FREED)) {
+        match fs::rename(&path, self.place.beside(FREED_EXTENSION)) {
             Err(error) if !is_absence(&error) => Err(WorkspaceError::io(&path)(error)),
             _ => Ok(()),
         }
@@ -217,7 +217,7 @@ impl Held {
 
 /// The commits that the workspace at this path was made from; `None` if no run has it.
 pub(in crate::git) fn claimed_commits(path: &Path) -> Result<Option<Vec<Oid>>, WorkspaceError> {
-    let claim = Place { path: path.to_owned() }.claim()?;
+    let claim = SlotPlace { path: path.to_owned() }.claim()?;
     Ok(claim.map(|claim| claim.at.into_iter().chain(claim.published).chain(claim.held).collect()))
 }
 
@@ -227,7 +227,7 @@ fn sync_folder(path: &Path) -> io::Result<()> {
 
 impl Area {
     pub fn slots(&self) -> Result<Vec<Slot>, WorkspaceError> {
-        let slot = |place: Place| {
+        let slot = |place: SlotPlace| {
             let live = place.try_hold()?.is_none();
             let state = match place.claim() {
                 Ok(None) => SlotState::Free,
@@ -241,7 +241,7 @@ impl Area {
     }
 
     /// The slots that have a folder or a note.
-    pub(super) fn places(&self) -> Result<Vec<Place>, WorkspaceError> {
+    pub(super) fn places(&self) -> Result<Vec<SlotPlace>, WorkspaceError> {
         let entries = match fs::read_dir(&self.dir) {
             Ok(entries) => entries,
             Err(error) if is_absence(&error) => return Ok(Vec::new()),
@@ -258,10 +258,11 @@ impl Area {
         Ok(numbers.into_iter().map(|number| self.place(number)).collect())
     }
 
-    pub(super) fn hold_empty(&self) -> Result<Held, WorkspaceError> {
+    pub(super) fn hold_empty(&self) -> Result<HeldSlot, WorkspaceError> {
         for number in 1..=MAX_SLOTS {
             let place = self.place(number);
-            let is_taken = |place: &Place| place.path.exists() || place.has_note() || place.is_quarantined();
+            let is_taken =
+                |place: &SlotPlace| place.path.exists() || place.has_note() || place.is_quarantined();
             if is_taken(&place) {
                 continue;
             }
@@ -274,8 +275,8 @@ impl Area {
         Err(WorkspaceError::TooMany(MAX_SLOTS))
     }
 
-    fn place(&self, number: usize) -> Place {
-        Place { path: self.dir.join(format!("w{number}")) }
+    fn place(&self, number: usize) -> SlotPlace {
+        SlotPlace { path: self.dir.join(format!("w{number}")) }
     }
 
     /// Makes the folders, for the user alone.

@@ -9,7 +9,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
-use crate::git::capture::Scratch;
+use crate::git::capture::ScratchFile;
 use crate::git::checkout::Checkout;
 use crate::git::command::Git;
 use crate::git::error::GitError;
@@ -22,7 +22,7 @@ fn note(checkout: &Checkout) -> PathBuf {
 
 /// Leaves the files out of our index that the agent's index leaves out and that are not there. A forged index can only
 /// bring files back that way.
-pub(super) fn follow(checkout: &Checkout, theirs: &Scratch) -> Result<(), GitError> {
+pub(super) fn follow(checkout: &Checkout, theirs: &ScratchFile) -> Result<(), GitError> {
     let patterns = checkout.work_tree.join(".git/info/sparse-checkout");
     if fs::symlink_metadata(patterns).is_err() {
         return Ok(());
@@ -41,11 +41,11 @@ pub(super) fn follow(checkout: &Checkout, theirs: &Scratch) -> Result<(), GitErr
     }
     let note = note(checkout);
     fs::write(&note, "").map_err(GitError::io(&note))?;
-    let (_file, paths) = Scratch::new(&checkout.git_dir, "sparse").with(&known)?;
+    let (_file, paths) = ScratchFile::new(&checkout.git_dir, "sparse").with(&known)?;
     Git::within(checkout).args(["update-index", "-z", "--skip-worktree", "--stdin"]).stdin(paths).run()
 }
 
-fn left_out(checkout: &Checkout, theirs: &Scratch) -> Result<BTreeSet<Vec<u8>>, GitError> {
+fn left_out(checkout: &Checkout, theirs: &ScratchFile) -> Result<BTreeSet<Vec<u8>>, GitError> {
     let is_gone = |path: &[u8]| {
         let place = checkout.work_tree.join(OsStr::from_bytes(path));
         fs::symlink_metadata(place).is_err_and(|error| is_absence(&error))

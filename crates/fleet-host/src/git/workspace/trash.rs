@@ -89,7 +89,7 @@ struct Removal<'a> {
 }
 
 /// A folder whose content is being removed.
-struct Level {
+struct TrashLevel {
     path: PathBuf,
     entries: ReadDir,
     complete: bool,
@@ -100,7 +100,7 @@ impl Removal<'_> {
         self.done.removed >= self.pace.at_most
     }
 
-    /// Removes a tree from below. False if something is left. Goes down with a list of its own instead of calling
+    /// Removes a tree from below. False if something is left. Goes down with its own list instead of calling
     /// itself: an agent can make folders deeper than a stack.
     fn remove(&mut self, root: &Path) -> bool {
         let mut levels = Vec::new();
@@ -126,7 +126,7 @@ impl Removal<'_> {
     }
 
     /// Removes a file, or begins with a folder. False if it failed.
-    fn enter_or_remove(&mut self, path: PathBuf, levels: &mut Vec<Level>) -> bool {
+    fn enter_or_remove(&mut self, path: PathBuf, levels: &mut Vec<TrashLevel>) -> bool {
         let Ok(metadata) = fs::symlink_metadata(&path) else { return true };
         if !metadata.is_dir() {
             let bytes = if metadata.nlink() == 1 { metadata.blocks() * 512 } else { 0 };
@@ -139,7 +139,7 @@ impl Removal<'_> {
         }
         match fs::read_dir(&path) {
             Ok(entries) => {
-                levels.push(Level { path, entries, complete: true });
+                levels.push(TrashLevel { path, entries, complete: true });
                 true
             }
             Err(error) => self.count(&path, Err(error), 0),

@@ -9,8 +9,8 @@ use std::path::Path;
 
 use super::agent_repo::AgentRepo;
 use super::fingerprint::{Fingerprint, Proof};
-use super::slot::Held;
-use super::{Workspace, WorkspaceError, clean};
+use super::slot::HeldSlot;
+use super::{Area, Workspace, WorkspaceError, clean};
 use crate::git::capture::Survey;
 use crate::git::checkout::Checkout;
 use crate::git::command::Git;
@@ -100,10 +100,18 @@ pub(super) enum UsedWorktree<'a> {
 }
 
 /// Makes a workspace free for the next run that has nothing to be scrubbed. False if that is not enough.
-pub(super) fn tidy(held: &Held, checkout: &Checkout, seen: &Untouched) -> Result<bool, WorkspaceError> {
+pub(super) fn tidy(
+    area: &Area,
+    held: &HeldSlot,
+    checkout: &Checkout,
+    seen: &Untouched,
+) -> Result<bool, WorkspaceError> {
     let has_submodules = checkout.work_tree.join(".gitmodules").exists();
     let has_empty_folder = || seen.proof.is_none() && has_empty_folder(&checkout.work_tree).unwrap_or(true);
     if seen.has_ignored || has_submodules || has_empty_folder() {
+        return Ok(false);
+    }
+    if seen.proof.is_none() && !clean::modes_restored(area, checkout)? {
         return Ok(false);
     }
     clean::purge(checkout)?;

@@ -4,7 +4,7 @@
 //! desktops start everything in and a runner asks for otherwise (`scope.rs`), or as root. It
 //! is the only thing that finds a process that has cleared its environment, lost its parent and outlived the keeper,
 //! and the only one that kills faster than a process can fork. All of it is optional: where there is no such group,
-//! there is none, and [`Tree`](super::Tree) does without.
+//! there is none, and [`ProcessTree`](super::ProcessTree) does without.
 //!
 //! How the agent gets in: the keeper enters the group, starts the agent, which is thereby born in it, and leaves
 //! again. Entering takes some milliseconds, in which the kernel waits for all processors; so it is begun while there is
@@ -15,7 +15,7 @@
 mod place;
 mod scope;
 
-pub use scope::{Scope, UserSystemd, enter_scope};
+pub use scope::{ScopeOutcome, UserSystemd, enter_scope};
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -39,7 +39,7 @@ const MAX_DEPTH: usize = 8;
 const EXIT_DELAY: Duration = Duration::from_millis(100);
 
 /// Whether this process is in a group: it can be in one at a time.
-static TURN: (Mutex<bool>, Condvar) = (Mutex::new(false), Condvar::new());
+static IN_GROUP: (Mutex<bool>, Condvar) = (Mutex::new(false), Condvar::new());
 
 /// A control group of a run. It stays until it is removed or the machine restarts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,16 +70,10 @@ impl Group {
 
     /// The run in whose group this process is, by the outermost group of ours. A fork stays in its group.
     pub fn run_of_this_process() -> Option<String> {
-        let mut parts = place::own()?;
-        let mut run = None;
-        loop {
-            let name = parts.file_name().and_then(OsStr::to_str).unwrap_or_default();
-            // A runner's scope has a name like that, too, which no run can have.
-            run = name.strip_prefix(PREFIX).filter(|name| is_plain(name)).map(ToOwned::to_owned).or(run);
-            if !parts.pop() {
-                return run;
-            }
-        }
+        let path = place::own_path()?;
+        // A runner's scope has a name like that, too, which no run can have.
+        let mut runs = path.split('/').filter_map(|name| name.strip_prefix(PREFIX));
+        runs.find(|name| is_plain(name)).map(ToOwned::to_owned)
     }
 
     /// Whether the group can hold processes and is one of ours: what is read from a file is not taken for granted.
@@ -91,7 +85,7 @@ impl Group {
     /// Brings this process into the group: whatever it starts until it leaves is born there. Where the group cannot be
     /// entered, it is not, and everything starts all the same.
     pub fn enter(&self) -> Inside {
-        let (turn, free) = &TURN;
+        let (turn, free) = &IN_GROUP;
         let turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
         *free.wait_while(turn, |taken| *taken).unwrap_or_else(PoisonError::into_inner) = true;
         Inside { has_entered: enter(&self.dir), group: self.clone() }
@@ -162,7 +156,7 @@ impl Drop for Inside {
             // Nothing can be done about a failure; then `kill` spares the whole group.
             enter(outside);
         }
-        let (turn, free) = &TURN;
+        let (turn, free) = &IN_GROUP;
         *turn.lock().unwrap_or_else(PoisonError::into_inner) = false;
         free.notify_one();
     }

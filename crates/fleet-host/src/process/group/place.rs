@@ -1,19 +1,28 @@
 //! Where the control group of this process is.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+
+use crate::kernel_file;
 
 /// The folder of the group that this process is in. `None` where there are no control groups of version 2.
 pub(super) fn own() -> Option<PathBuf> {
-    let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
-    let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
-    find(&groups, &mounts)
+    let mounts = kernel_file::read_text("/proc/self/mountinfo").ok()?;
+    find(&own_path()?, &mounts)
+}
+
+/// The path of that group in the tree of groups, wherever that is mounted.
+pub(super) fn own_path() -> Option<String> {
+    path_in(&kernel_file::read_text("/proc/self/cgroup").ok()?).map(ToOwned::to_owned)
+}
+
+fn path_in(groups: &str) -> Option<&str> {
+    groups.lines().find_map(|line| line.strip_prefix("0::"))
 }
 
 /// Puts together which group it is and where the tree of groups is mounted. There may be mounts of both versions,
 /// and the mount may be of a part of the tree only, as in a container.
-fn find(groups: &str, mounts: &str) -> Option<PathBuf> {
-    let group = Path::new(groups.lines().find_map(|line| line.strip_prefix("0::"))?);
+fn find(group: &str, mounts: &str) -> Option<PathBuf> {
+    let group = Path::new(group);
     // Outside of what this process may see.
     if group.components().any(|part| part == std::path::Component::ParentDir) {
         return None;
@@ -40,7 +49,7 @@ mod tests {
     use super::*;
 
     fn found(groups: &str, mounts: &str) -> Option<String> {
-        find(groups, mounts).map(|path| path.to_string_lossy().into_owned())
+        find(path_in(groups)?, mounts).map(|path| path.to_string_lossy().into_owned())
     }
 
     #[test]

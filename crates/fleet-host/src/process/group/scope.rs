@@ -18,10 +18,10 @@ use crate::bounded_wait::BoundedWait;
 use crate::process::{Identity, ProcessQuery, ask};
 
 /// How long systemd may take to answer. Without an answer everything goes on without groups.
-const ANSWER: Duration = Duration::from_secs(3);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// How long it may take to move a process after it has said that it will.
-const MOVE: Duration = Duration::from_secs(1);
+const MOVE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The systemd of a user, as far as it is known before it is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub struct UserSystemd {
 
 /// The result of the request for a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
+pub enum ScopeOutcome {
     /// Groups can be made without one.
     NotNeeded,
     /// No systemd could make one and keep it.
@@ -48,29 +48,29 @@ pub enum Scope {
 }
 
 /// Moves this process into a scope in which it may make groups, if it needs one and there can be one.
-pub fn enter_scope(systemd: &UserSystemd) -> Scope {
+pub fn enter_scope(systemd: &UserSystemd) -> ScopeOutcome {
     enter(systemd, can_make_groups)
 }
 
-fn enter(systemd: &UserSystemd, can_make_groups: impl Fn() -> bool) -> Scope {
+fn enter(systemd: &UserSystemd, can_make_groups: impl Fn() -> bool) -> ScopeOutcome {
     let is_there = systemd.linger.exists() && systemd.bus().exists();
     if !is_there {
-        return Scope::None;
+        return ScopeOutcome::None;
     }
     if can_make_groups() {
-        return Scope::NotNeeded;
+        return ScopeOutcome::NotNeeded;
     }
     let me = Identity::current();
     if ask(&systemd.question(&me)).is_err() {
-        return Scope::Refused;
+        return ScopeOutcome::Refused;
     }
-    let mut patience = BoundedWait::new(MOVE, MOVE / 10);
+    let mut patience = BoundedWait::new(MOVE_TIMEOUT, MOVE_TIMEOUT / 10);
     while !can_make_groups() {
         if !patience.pause() {
-            return Scope::Refused;
+            return ScopeOutcome::Refused;
         }
     }
-    Scope::Entered
+    ScopeOutcome::Entered
 }
 
 fn can_make_groups() -> bool {
@@ -96,7 +96,7 @@ impl UserSystemd {
             args: arguments(process).into_iter().map(OsString::from).collect(),
             env: vec![("XDG_RUNTIME_DIR".into(), self.runtime_dir.clone().into())],
             cwd: "/".into(),
-            patience: ANSWER,
+            patience: ANSWER_TIMEOUT,
         }
     }
 }
@@ -162,17 +162,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (place, asked) = (folder.path(), folder.path().join("asked"));
         let systemd = systemd(place, &format!("touch '{}'", asked.display()));
-        assert_eq!(enter_scope(&systemd), Scope::None);
+        assert_eq!(enter_scope(&systemd), ScopeOutcome::None);
         fs::write(place.join("bus"), "").unwrap();
-        assert_eq!(enter_scope(&systemd), Scope::None, "it ends with the last logout");
+        assert_eq!(enter_scope(&systemd), ScopeOutcome::None, "it ends with the last logout");
         fs::remove_file(place.join("bus")).unwrap();
         fs::write(place.join("linger"), "").unwrap();
-        assert_eq!(enter_scope(&systemd), Scope::None);
+        assert_eq!(enter_scope(&systemd), ScopeOutcome::None);
         assert!(!asked.exists());
     }
 
     /// What becomes of this process where no groups can be made until a file is there, and what the systemd was asked.
-    fn entered(script: &str, sign: &str) -> (Scope, String) {
+    fn entered(script: &str, sign: &str) -> (ScopeOutcome, String) {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path();
         for name in ["bus", "linger"] {
@@ -187,20 +187,20 @@ mod tests {
     #[test]
     fn a_process_that_was_moved_is_in_a_scope() {
         let (scope, asked) = entered(": > moved", "moved");
-        assert_eq!(scope, Scope::Entered);
+        assert_eq!(scope, ScopeOutcome::Entered);
         let expected = format!("DIR {}\n", arguments(&Identity::current()).join(" "));
         assert_eq!(asked, expected);
     }
 
     #[test]
     fn nobody_is_asked_for_what_is_there_already() {
-        assert_eq!(entered("exit 1", "bus"), (Scope::NotNeeded, String::new()));
+        assert_eq!(entered("exit 1", "bus"), (ScopeOutcome::NotNeeded, String::new()));
     }
 
     #[test]
     fn a_systemd_that_refuses_or_does_nothing_is_no_harm() {
         for script in ["exit 1", "exit 0", "sleep 600"] {
-            assert_eq!(entered(script, "moved").0, Scope::Refused, "{script}");
+            assert_eq!(entered(script, "moved").0, ScopeOutcome::Refused, "{script}");
         }
     }
 }

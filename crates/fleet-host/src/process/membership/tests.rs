@@ -10,14 +10,14 @@ const ROOT: i32 = BASE + 200;
 /// A terminal of the user, who has nothing to do with the run.
 const SHELL: i32 = BASE + 10;
 
-fn entry(pid: i32, parent: i32, group: i32, session: i32) -> Entry {
-    Entry {
+fn entry(pid: i32, parent: i32, group: i32, session: i32) -> ProcessEntry {
+    ProcessEntry {
         pid,
         parent,
         group,
         session,
         start: u64::try_from(pid).unwrap(),
-        state: State::Alive,
+        state: ProcessState::Alive,
         cpu: Duration::ZERO,
         rss_bytes: 0,
         name: "test".to_owned(),
@@ -28,8 +28,8 @@ fn identity(pid: i32) -> Identity {
     Identity { pid, start: u64::try_from(pid).unwrap(), boot: table::boot().to_owned() }
 }
 
-fn tree() -> Tree {
-    Tree {
+fn tree() -> ProcessTree {
+    ProcessTree {
         root: identity(ROOT),
         marker: ("FLEET_RUN_OF_NOBODY".to_owned(), "none".to_owned()),
         keeper: Some(identity(KEEPER)),
@@ -37,16 +37,16 @@ fn tree() -> Tree {
     }
 }
 
-fn keeper() -> Entry {
+fn keeper() -> ProcessEntry {
     entry(KEEPER, 1, KEEPER, KEEPER)
 }
 
-fn root() -> Entry {
+fn root() -> ProcessEntry {
     entry(ROOT, KEEPER, ROOT, KEEPER)
 }
 
 /// The members, as numbers above the base, in order.
-fn found(tree: &Tree, mut entries: Vec<Entry>) -> Vec<i32> {
+fn found(tree: &ProcessTree, mut entries: Vec<ProcessEntry>) -> Vec<i32> {
     entries.push(entry(SHELL, 1, SHELL, SHELL));
     entries.push(entry(SHELL + 1, SHELL, SHELL + 1, SHELL));
     let processes = Processes::from_entries(entries);
@@ -65,7 +65,7 @@ fn descendants_of_the_root_and_of_the_keeper() {
 
 #[test]
 fn without_a_keeper_only_those_of_the_root() {
-    let tree = Tree { keeper: None, ..tree() };
+    let tree = ProcessTree { keeper: None, ..tree() };
     let child = entry(BASE + 201, ROOT, ROOT, SHELL);
     let beside = entry(BASE + 202, SHELL, SHELL, SHELL);
     assert_eq!(found(&tree, vec![entry(ROOT, SHELL, ROOT, SHELL), child, beside]), [200, 201]);
@@ -81,7 +81,7 @@ fn sessions_and_groups_of_members_that_lost_their_parents() {
 
 #[test]
 fn a_dead_root_still_leads_to_its_group() {
-    let dead = Entry { state: State::Dead, ..root() };
+    let dead = ProcessEntry { state: ProcessState::Dead, ..root() };
     let in_group = entry(BASE + 203, 1, ROOT, KEEPER);
     assert_eq!(found(&tree(), vec![dead, in_group]), [203]);
 }
@@ -99,21 +99,24 @@ fn the_session_of_a_keeper_that_is_gone() {
 
 #[test]
 fn numbers_that_were_given_again() {
-    let later = |entry: Entry| Entry { start: entry.start + 1, ..entry };
+    let later = |entry: ProcessEntry| ProcessEntry { start: entry.start + 1, ..entry };
     // Another root, and another keeper, with children, sessions and groups of their own.
     let child = entry(BASE + 201, ROOT, ROOT, ROOT);
     assert!(found(&tree(), vec![later(entry(ROOT, SHELL, ROOT, ROOT)), later(child)]).is_empty());
     let child = entry(BASE + 201, KEEPER, ROOT, KEEPER);
     assert!(found(&tree(), vec![later(keeper()), later(child)]).is_empty());
     // A parent that is younger than its child is another one.
-    let orphan = Entry { start: 1, ..entry(BASE + 201, ROOT, SHELL, SHELL) };
+    let orphan = ProcessEntry { start: 1, ..entry(BASE + 201, ROOT, SHELL, SHELL) };
     assert_eq!(found(&tree(), vec![keeper(), root(), orphan]), [200]);
 }
 
 #[test]
 fn another_boot() {
-    let tree =
-        Tree { root: Identity { boot: "another".to_owned(), ..identity(ROOT) }, keeper: None, ..tree() };
+    let tree = ProcessTree {
+        root: Identity { boot: "another".to_owned(), ..identity(ROOT) },
+        keeper: None,
+        ..tree()
+    };
     assert!(found(&tree, vec![entry(BASE + 201, 1, ROOT, KEEPER), root()]).is_empty());
 }
 

@@ -16,10 +16,10 @@ use std::time::Duration;
 #[cfg(target_os = "linux")]
 pub(super) use open_files::used_paths;
 #[cfg(target_os = "linux")]
-pub(super) use procfs::{above, age, all, arguments, boot, io, is_doomed, last_pid, marked, one, pids};
+pub(super) use procfs::{age, all, arguments, boot, io, is_doomed, last_pid, line, marked, one, pids};
 #[cfg(not(target_os = "linux"))]
 pub(super) use ps::{
-    above, age, all, arguments, boot, io, is_doomed, last_pid, marked, one, pids, used_paths,
+    age, all, arguments, boot, io, is_doomed, last_pid, line, marked, one, pids, used_paths,
 };
 
 /// What a process has read and written so far.
@@ -32,7 +32,7 @@ pub struct Io {
 
 /// A process, at the time of the scan.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct ProcessEntry {
     pub(super) pid: i32,
     pub(super) parent: i32,
     /// Its process group.
@@ -40,7 +40,7 @@ pub(super) struct Entry {
     pub(super) session: i32,
     /// When it was started, in a unit of the system. Together with the number and the boot it is unique.
     pub(super) start: u64,
-    pub(super) state: State,
+    pub(super) state: ProcessState,
     /// Processor time of its own and of the children that it has waited for.
     pub(super) cpu: Duration,
     pub(super) rss_bytes: u64,
@@ -49,7 +49,7 @@ pub(super) struct Entry {
 
 /// What a process is doing, as far as it matters here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum ProcessState {
     /// It runs, sleeps or waits.
     Alive,
     /// It was stopped and does nothing until it is continued or killed.
@@ -58,22 +58,30 @@ pub(super) enum State {
     Dead,
 }
 
-/// The line of parents above a process, the nearest first, without the first process of all.
-fn line_above(pid: i32, find: impl Fn(i32) -> Option<Entry>) -> Vec<Entry> {
-    let mut line: Vec<Entry> = Vec::new();
-    let Some(mut child) = find(pid) else { return line };
+/// A process, and the line of parents above it.
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) own: ProcessEntry,
+    /// The nearest first, without the first process of all.
+    pub(super) above: Vec<ProcessEntry>,
+}
+
+fn line_above(pid: i32, find: impl Fn(i32) -> Option<ProcessEntry>) -> Option<Line> {
+    let mut line: Vec<ProcessEntry> = Vec::new();
+    let own = find(pid)?;
+    let mut child = own.clone();
     // A number that was reused while we looked is no parent; and no process is its own ancestor.
-    let is_parent = |parent: &Entry, child: &Entry, line: &[Entry]| {
+    let is_parent = |parent: &ProcessEntry, child: &ProcessEntry, line: &[ProcessEntry]| {
         parent.pid > 1 && parent.start <= child.start && line.iter().all(|known| known.pid != parent.pid)
     };
     while let Some(parent) = find(child.parent).filter(|parent| is_parent(parent, &child, &line)) {
         line.push(parent.clone());
         child = parent;
     }
-    line
+    Some(Line { own, above: line })
 }
 
-impl State {
+impl ProcessState {
     fn from_letter(letter: u8) -> Self {
         match letter {
             b'Z' | b'X' | b'x' => Self::Dead,

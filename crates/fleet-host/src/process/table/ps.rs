@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use super::{Entry, Io, State};
+use super::{Io, Line, ProcessEntry, ProcessState};
 use crate::child::read_to_end_of;
 use crate::inherited;
 
@@ -25,7 +25,7 @@ const MONTHS: [&str; 12] =
 
 pub(in crate::process) fn boot() -> &'static str {
     static BOOT: OnceLock<String> = OnceLock::new();
-    BOOT.get_or_init(|| said("sysctl", &["-n", "kern.bootsessionuuid"]).trim().to_owned())
+    BOOT.get_or_init(|| output_of("sysctl", &["-n", "kern.bootsessionuuid"]).trim().to_owned())
 }
 
 /// Asking would cost a program for each.
@@ -39,8 +39,8 @@ pub(in crate::process) fn age(_start: u64) -> Option<Duration> {
 }
 
 /// One process. `None` when there is none with this number.
-pub(in crate::process) fn one(pid: i32) -> Option<Entry> {
-    said("ps", &["-o", COLUMNS, "-p", &pid.to_string()]).lines().find_map(parse_line)
+pub(in crate::process) fn one(pid: i32) -> Option<ProcessEntry> {
+    output_of("ps", &["-o", COLUMNS, "-p", &pid.to_string()]).lines().find_map(parse_line)
 }
 
 /// `ps` does not show signals that are about to arrive.
@@ -62,12 +62,13 @@ pub(in crate::process) fn pids() -> Vec<i32> {
     all().iter().map(|entry| entry.pid).collect()
 }
 
-pub(in crate::process) fn all() -> Vec<Entry> {
-    said("ps", &["-axo", COLUMNS]).lines().filter_map(parse_line).collect()
+pub(in crate::process) fn all() -> Vec<ProcessEntry> {
+    output_of("ps", &["-axo", COLUMNS]).lines().filter_map(parse_line).collect()
 }
 
-/// The processes above one, the nearest first. To ask for each would start a program for each.
-pub(in crate::process) fn above(pid: i32) -> Vec<Entry> {
+/// A process and those above it; `None` when there is none with this number. To ask for each would start a program for
+/// each.
+pub(in crate::process) fn line(pid: i32) -> Option<Line> {
     let all = all();
     super::line_above(pid, |pid| all.iter().find(|entry| entry.pid == pid).cloned())
 }
@@ -76,7 +77,7 @@ pub(in crate::process) fn above(pid: i32) -> Vec<Entry> {
 /// environment after the command, with spaces between, and only for processes of the same user.
 pub(in crate::process) fn marked(name: &str, pids: &mut dyn Iterator<Item = i32>) -> Vec<(i32, Vec<u8>)> {
     let pids: HashSet<i32> = pids.collect();
-    let lines = said("ps", &["-axwwE", "-o", "pid=,command="]);
+    let lines = output_of("ps", &["-axwwE", "-o", "pid=,command="]);
     let found = lines.lines().filter_map(|line| parse_marked(name, line));
     found.filter(|(pid, _)| pids.contains(pid)).collect()
 }
@@ -110,7 +111,7 @@ fn parse_marked(name: &str, line: &str) -> Option<(i32, Vec<u8>)> {
 
 /// What a program of the system says; nothing when it cannot be asked. In a fixed language and time zone, because a
 /// start must read the same from everywhere.
-fn said(program: &str, arguments: &[&str]) -> String {
+fn output_of(program: &str, arguments: &[&str]) -> String {
     let output = asking(program, arguments).output().map(|output| output.stdout).unwrap_or_default();
     String::from_utf8_lossy(&output).into_owned()
 }
@@ -136,19 +137,19 @@ fn asking(program: &str, arguments: &[&str]) -> Command {
     command
 }
 
-fn parse_line(line: &str) -> Option<Entry> {
+fn parse_line(line: &str) -> Option<ProcessEntry> {
     let mut words = line.split_ascii_whitespace();
     let mut word = || words.next();
     let pid: i32 = word()?.parse().ok()?;
     let parent = word()?.parse().ok()?;
     let group = word()?.parse().ok()?;
-    let state = State::from_letter(*word()?.as_bytes().first()?);
+    let state = ProcessState::from_letter(*word()?.as_bytes().first()?);
     let rss_bytes = word()?.parse::<u64>().ok()?.saturating_mul(1024);
     let cpu = parse_time(word()?)?;
     let start = parse_start([word()?, word()?, word()?, word()?, word()?])?;
     let name = words.collect::<Vec<_>>().join(" ");
     let session = session_of(pid);
-    Some(Entry { pid, parent, group, session, start, state, cpu, rss_bytes, name })
+    Some(ProcessEntry { pid, parent, group, session, start, state, cpu, rss_bytes, name })
 }
 
 /// `ps` tells no session that could be compared with anything.
@@ -196,7 +197,7 @@ mod tests {
     fn a_line() {
         let line = "  501   1   500 Ss   2048   1:02.50 Wed Jul  1 09:05:07 2026     Google Chrome He";
         let entry = parse_line(line).unwrap();
-        assert_eq!((entry.pid, entry.parent, entry.group, entry.state), (501, 1, 500, State::Alive));
+        assert_eq!((entry.pid, entry.parent, entry.group, entry.state), (501, 1, 500, ProcessState::Alive));
         assert_eq!((entry.start, entry.rss_bytes), (20_260_701_090_507, 2 * 1024 * 1024));
         assert_eq!(entry.cpu, Duration::from_millis(62_500));
         assert_eq!(entry.name, "Google Chrome He");
@@ -207,9 +208,9 @@ mod tests {
         let state = |letters: &str| {
             parse_line(&format!("1 0 1 {letters} 0 0:00.00 Thu Jan 15 00:00:00 2026 x")).unwrap().state
         };
-        assert_eq!(state("Z+"), State::Dead);
-        assert_eq!(state("T"), State::Stopped);
-        assert_eq!(state("R+"), State::Alive);
+        assert_eq!(state("Z+"), ProcessState::Dead);
+        assert_eq!(state("T"), ProcessState::Stopped);
+        assert_eq!(state("R+"), ProcessState::Alive);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::process::{Child, Command};
 use std::time::Duration;
 
-use fleet_host::process::{Identity, Ladder, Processes, Signal, StopOutcome, Tree};
+use fleet_host::process::{Identity, ProcessTree, Processes, Signal, StopOutcome, StopSequence};
 use fleet_testkit::wait_until;
 
 use super::stage::{LADDER, Run, said};
@@ -44,7 +44,7 @@ fn others_with_the_same_numbers() {
     let run = Run::start("sleep $1", false);
     run.wait_for_sleepers(1);
     let earlier = |identity: &Identity| Identity { start: identity.start - 1, ..identity.clone() };
-    let another = Tree {
+    let another = ProcessTree {
         root: earlier(&run.tree.root),
         keeper: run.tree.keeper.as_ref().map(earlier),
         marker: ("FLEET_TEST_RUN".to_owned(), "another".to_owned()),
@@ -74,7 +74,7 @@ fn the_keeper_is_never_a_member() {
 fn the_agent_is_asked_first() {
     let run = Run::start("trap 'exit 0' INT; trap 'touch told; exit 0' TERM; sleep $1 & wait", false);
     run.wait_for_sleepers(1);
-    let ladder = Ladder { ask: Some(Signal::INT), ask_grace: BOUND, ..LADDER };
+    let ladder = StopSequence { ask: Some(Signal::INT), ask_grace: BOUND, ..LADDER };
     assert_eq!(run.tree.stop(&ladder, &mut || {}).how, StopOutcome::Terminated);
     assert!(!run.folder.path().join("told").exists());
     run.assert_gone("asked");
@@ -87,7 +87,7 @@ fn whoever_does_not_answer_is_told() {
     let script = format!("trap '' INT; trap '{clean}; exit 0' TERM; sleep $1 & while :; do wait; done");
     let run = Run::start(&script, false);
     run.wait_for_sleepers(1);
-    let ladder = Ladder { ask: Some(Signal::INT), ask_grace: Duration::from_millis(20), ..LADDER };
+    let ladder = StopSequence { ask: Some(Signal::INT), ask_grace: Duration::from_millis(20), ..LADDER };
     assert_eq!(run.tree.stop(&ladder, &mut || {}).how, StopOutcome::Terminated);
     assert!(run.folder.path().join("told").exists());
     run.assert_gone("told");

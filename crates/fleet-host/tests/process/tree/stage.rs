@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use fleet_host::process::{
-    Group, Identity, Input, Ladder, Launch, Signal, StopOutcome, StoppedTree, Tree, become_subreaper, launch,
-    new_session, reap,
+    Group, Identity, Launch, ProcessTree, Signal, StdinFrom, StopOutcome, StopSequence, StoppedTree,
+    become_subreaper, launch, new_session, reap,
 };
 use fleet_testkit::wait_until;
 use serde::{Deserialize, Serialize};
@@ -18,11 +18,12 @@ use crate::BOUND;
 use crate::actor::{Actor, Part, announce};
 
 /// For those who end when told, however long that takes.
-pub(crate) const LADDER: Ladder =
-    Ladder { ask: None, ask_grace: Duration::ZERO, term_grace: BOUND, kill_patience: BOUND };
+pub(crate) const LADDER: StopSequence =
+    StopSequence { ask: None, ask_grace: Duration::ZERO, term_grace: BOUND, kill_patience: BOUND };
 
 /// For those who do not.
-pub(crate) const SHORT_LADDER: Ladder = Ladder { term_grace: Duration::from_millis(200), ..LADDER };
+pub(crate) const SHORT_LADDER: StopSequence =
+    StopSequence { term_grace: Duration::from_millis(200), ..LADDER };
 
 /// What a keeper is told.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -35,7 +36,7 @@ pub(crate) struct Orders {
 }
 
 impl Orders {
-    fn ladder(&self) -> &'static Ladder {
+    fn ladder(&self) -> &'static StopSequence {
         if self.is_patient { &LADDER } else { &SHORT_LADDER }
     }
 }
@@ -58,11 +59,12 @@ pub(crate) fn keep(orders: &Orders) {
             (marker.0.clone().into(), marker.1.clone().into()),
         ],
         cwd: orders.folder.clone(),
-        stdin: Input::Null,
+        stdin: StdinFrom::Null,
     })
     .unwrap();
     drop(inside);
-    let tree = Tree { root: started.identity.clone(), marker, keeper: Some(Identity::current()), group };
+    let tree =
+        ProcessTree { root: started.identity.clone(), marker, keeper: Some(Identity::current()), group };
     announce(&orders.folder.join("tree.json"), &serde_json::to_string(&tree).unwrap());
     let born = Instant::now();
     while born.elapsed() < BOUND && !orders.folder.join("stop").exists() {
@@ -78,7 +80,7 @@ pub(crate) struct Run {
     pub(crate) folder: tempfile::TempDir,
     pub(crate) tag: String,
     pub(crate) keeper: Actor,
-    pub(crate) tree: Tree,
+    pub(crate) tree: ProcessTree,
     orders: Orders,
 }
 
@@ -104,7 +106,7 @@ impl Run {
         let keeper = Actor::start(&Part::Keep(orders.clone()));
         let place = folder.path().join("tree.json");
         wait_until(BOUND, "the agent is started", || place.exists());
-        let tree: Tree = serde_json::from_str(&fs::read_to_string(place).unwrap()).unwrap();
+        let tree: ProcessTree = serde_json::from_str(&fs::read_to_string(place).unwrap()).unwrap();
         Self { folder, tag, keeper, tree, orders }
     }
 

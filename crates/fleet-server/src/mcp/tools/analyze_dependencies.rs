@@ -4,7 +4,7 @@ use fleet_api::verbs::task_order::Request;
 use fleet_core::id::TaskId;
 
 use super::prelude::*;
-use crate::mcp::open::{Open, Word};
+use crate::mcp::open::{OpenObject, RenamedField};
 use crate::mcp::task;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -23,7 +23,7 @@ pub(super) struct Args {
 pub(super) struct Answer {
     /// An order in which the open tasks could be done: task_id, title, status, priority, depends_on (open ones), level (those
     /// of one level could run together), unblocks (how many wait for it), critical, obstacle (what is in its way)
-    order: Vec<Open>,
+    order: Vec<OpenObject>,
     /// The chain that takes longest, first task first: no number of agents is done before it
     critical_path: Vec<String>,
     /// How much work that is: a task counts 1 if trivial, 2 small, 4 medium or unknown, 8 large, 16 xl
@@ -34,13 +34,13 @@ pub(super) struct Answer {
     /// Those that most others wait for, most first
     bottlenecks: Vec<String>,
     /// Dependencies that seem to be missing: task_id should perhaps wait for depends_on, and why
-    suggestions: Vec<Open>,
+    suggestions: Vec<OpenObject>,
     /// Whether there are more open tasks than steps were asked for, or looked at
     more: bool,
 }
 
 const DEFAULT_LIMIT: u32 = 20;
-const WORDS: [Word; 4] =
+const WORDS: [RenamedField; 4] =
     [("id", "task_id"), ("task", "task_id"), ("after", "depends_on"), ("on", "depends_on")];
 
 impl Tool for Args {
@@ -52,20 +52,20 @@ impl Tool for Args {
     const NATURE: Nature = Nature::Reads;
 
     async fn run(self, call: Call) -> Outcome<Answer> {
-        let here = Place::of(&call, self.repo_path.as_deref())?;
+        let here = RepoClient::of(&call, self.repo_path.as_deref())?;
         let request = Request { tasks: self.task_ids.unwrap_or_default() };
         let found = fleet_api::call(&here, None, &request).await;
         let found = found.map_err(|problem| task::named("task_id", problem))?;
         let count = self.count.unwrap_or(DEFAULT_LIMIT) as usize;
         let shown = found.order.get(..count).unwrap_or(&found.order);
         Ok(Answer {
-            order: Open::all(shown, &WORDS)?,
+            order: OpenObject::all(shown, &WORDS)?,
             critical_path: ids(&found.critical_path),
             critical_size: found.critical_size,
             by_status: found.by_status,
             stuck: ids(&found.stuck),
             bottlenecks: ids(&found.bottlenecks),
-            suggestions: Open::all(&found.suggestions, &WORDS)?,
+            suggestions: OpenObject::all(&found.suggestions, &WORDS)?,
             more: found.more || found.order.len() > count,
         })
     }

@@ -1,7 +1,7 @@
-use fleet_api::verbs::task_assign::{Request, Start};
+use fleet_api::verbs::task_assign::{Request, StartRule};
 
 use super::prelude::*;
-use crate::mcp::task::{self, Task};
+use crate::mcp::task::{self, TaskAnswer};
 use crate::mcp::wake::ensure_runner;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -18,13 +18,13 @@ pub(super) struct Args {
     priority: Option<i64>,
     /// queue: as soon as its turn comes, also if it was held, failed or cancelled; hold: not until you say so; unchanged if
     /// left out
-    start: Option<Start>,
+    start: Option<StartRule>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Answer {
     #[serde(flatten)]
-    task: Task,
+    task: TaskAnswer,
     /// The fields that are different now; state if it was moved
     changed: Vec<String>,
     /// Whether its executor can be started here; otherwise it waits
@@ -47,9 +47,9 @@ impl Tool for Args {
         let done = fleet_api::call(&call, None, &Request { task, agent, model, priority, start }).await;
         let done =
             done.map_err(|problem| task::named("task_id", problem).in_words_of(&[("agent", "executor")]))?;
-        let note = if start == Start::Queue { ensure_runner(&call).await } else { None };
+        let note = if start == StartRule::Queue { ensure_runner(&call).await } else { None };
         Ok(Answer {
-            task: Task::from(&done.task),
+            task: TaskAnswer::from(&done.task),
             changed: done.changed.iter().map(|field| in_our_word(field).to_owned()).collect(),
             executor_is_here: done.agent_is_here,
             note,

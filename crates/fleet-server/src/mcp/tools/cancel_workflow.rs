@@ -4,7 +4,7 @@ use fleet_api::verbs::workflow_show::Depth;
 use super::prelude::*;
 use crate::mcp::answer::lost;
 use crate::mcp::status;
-use crate::mcp::workflow::{self, Workflow};
+use crate::mcp::workflow::{self, WorkflowAnswer};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -16,7 +16,7 @@ pub(super) struct Args {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Answer {
     #[serde(flatten)]
-    workflow: Workflow,
+    workflow: WorkflowAnswer,
     /// Stages whose agents were stopped
     stopped: Vec<String>,
     /// Stages that had not begun, and will not

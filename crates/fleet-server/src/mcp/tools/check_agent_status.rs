@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use fleet_api::verbs::agents_status::Request;
 
 use super::prelude::*;
-use crate::mcp::open::{Open, Word};
+use crate::mcp::open::{OpenObject, RenamedField};
 use crate::mcp::worker;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -17,11 +17,11 @@ pub(super) struct Args {
 pub(super) struct Answer {
     /// The running agents, newest first: task_id (also its worker_id), title, run_id, executor, model, health, activity,
     /// percent, seconds, branch_name, workspace, input_tokens, output_tokens, micro_usd, load
-    agents: Vec<Open>,
+    agents: Vec<OpenObject>,
     /// How many of them there are of each health
     by_health: BTreeMap<String, usize>,
     /// The runners that start agents here
-    runners: Vec<Open>,
+    runners: Vec<OpenObject>,
     /// Whether one is started with the next work, where none is up; if not, the user has to, with `fleet start`
     autostart: bool,
     /// How many agents those may run at a time
@@ -35,13 +35,13 @@ pub(super) struct Answer {
     /// Executors that ready tasks ask for and that cannot be started here
     missing_executors: Vec<String>,
     /// Accounts that take no work for a while, and why
-    paused: Vec<Open>,
+    paused: Vec<OpenObject>,
     cost_today_usd: f64,
     /// What may be used in a day, if that is bounded
     budget_today_usd: Option<f64>,
 }
 
-const WORDS: [Word; 4] =
+const WORDS: [RenamedField; 4] =
     [("id", "run_id"), ("task", "task_id"), ("agent", "executor"), ("branch", "branch_name")];
 
 impl Tool for Args {
@@ -54,19 +54,19 @@ impl Tool for Args {
 
     async fn run(self, call: Call) -> Outcome<Answer> {
         let this_project = self.repo_path.is_some();
-        let here = Place::of_backlog(&call, self.repo_path.as_deref(), !this_project)?;
+        let here = RepoClient::of_backlog(&call, self.repo_path.as_deref(), !this_project)?;
         let found = fleet_api::call(&here, None, &Request { this_project }).await?;
         Ok(Answer {
-            agents: Open::all(&found.agents, &WORDS)?,
+            agents: OpenObject::all(&found.agents, &WORDS)?,
             by_health: found.by_health,
-            runners: Open::all(&found.runners, &[])?,
+            runners: OpenObject::all(&found.runners, &[])?,
             autostart: found.autostart,
             slots: found.slots,
             free_slots: found.free_slots,
             ready: found.ready,
             available: found.available,
             missing_executors: found.missing_agents,
-            paused: Open::all(&found.paused, &WORDS)?,
+            paused: OpenObject::all(&found.paused, &WORDS)?,
             cost_today_usd: worker::dollars(found.spent_today),
             budget_today_usd: found.budget_today.map(worker::dollars),
         })

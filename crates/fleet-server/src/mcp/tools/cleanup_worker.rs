@@ -1,4 +1,4 @@
-use fleet_api::verbs::task_clean::{Branch, Folders, Request};
+use fleet_api::verbs::task_clean::{BranchRule, FolderRule, Request};
 
 use super::prelude::*;
 use crate::mcp::status::{self, WorkerStatus};
@@ -53,19 +53,20 @@ impl Tool for Args {
                 .hint("wait for its end, or end it with cancel_worker"));
         }
         let branch = match (self.remove_branch.unwrap_or(true), self.discard_unlanded.unwrap_or_default()) {
-            (false, _) => Branch::Keep,
-            (true, false) => Branch::IfLanded,
-            (true, true) => Branch::Discard,
+            (false, _) => BranchRule::Keep,
+            (true, false) => BranchRule::IfLanded,
+            (true, true) => BranchRule::Discard,
         };
-        let folders = if self.remove_worktree_dir.unwrap_or(true) { Folders::Remove } else { Folders::Keep };
+        let folders =
+            if self.remove_worktree_dir.unwrap_or(true) { FolderRule::Remove } else { FolderRule::Keep };
         let worker_id = task.to_string();
         let request = Request { task: worker_id.clone(), branch, folders };
         let done = fleet_api::call(&call, None, &request).await?;
         Ok(Answer {
             worker_id,
             worktree_removed: true,
-            branch_removed: branch != Branch::Keep && done.branch_kept.is_none(),
-            worker_dir_removed: folders == Folders::Remove && done.errors.is_empty(),
+            branch_removed: branch != BranchRule::Keep && done.branch_kept.is_none(),
+            worker_dir_removed: folders == FolderRule::Remove && done.errors.is_empty(),
             branch_kept: done.branch_kept,
             remarks: done.remarks,
             errors: done.errors,

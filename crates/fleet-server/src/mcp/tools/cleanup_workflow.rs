@@ -5,7 +5,7 @@ use fleet_api::verbs::workflow_show::Depth;
 use fleet_api::views::Kept;
 
 use super::prelude::*;
-use crate::mcp::open::{Open, Word};
+use crate::mcp::open::{OpenObject, RenamedField};
 use crate::mcp::status::{self, WorkflowStatus};
 use crate::mcp::workflow;
 
@@ -27,12 +27,12 @@ pub(super) struct Answer {
     workflow_removed: bool,
     branches_removed: Vec<String>,
     /// What stays: worker_id, title, branch_name, why
-    kept: Vec<Open>,
+    kept: Vec<OpenObject>,
     /// What was to go and could not be removed
     errors: Vec<String>,
 }
 
-const WORDS: [Word; 2] = [("task", "worker_id"), ("branch", "branch_name")];
+const WORDS: [RenamedField; 2] = [("task", "worker_id"), ("branch", "branch_name")];
 
 impl Tool for Args {
     type Answer = Answer;
@@ -60,7 +60,7 @@ impl Tool for Args {
             stages_cleaned: cleaned.difference(&kept).count(),
             workflow_removed: !done.deleted.is_empty(),
             branches_removed: done.removed.iter().filter_map(|item| item.branch.clone()).collect(),
-            kept: Open::all(&done.kept, &WORDS)?,
+            kept: OpenObject::all(&done.kept, &WORDS)?,
             errors: done.kept.iter().filter(|kept| kept.failed).map(error).collect(),
         })
     }

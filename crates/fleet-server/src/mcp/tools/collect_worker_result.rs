@@ -1,7 +1,7 @@
 use fleet_api::verbs::run_result;
 
 use super::prelude::*;
-use crate::mcp::collected::Collected;
+use crate::mcp::collected::CollectedResult;
 use crate::mcp::worker;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -21,7 +21,7 @@ const DEFAULT_LINES: i64 = 80;
 const MAX_LINES: i64 = 2_000;
 
 impl Tool for Args {
-    type Answer = Collected;
+    type Answer = CollectedResult;
     const TITLE: &'static str = "Collect a result";
     const ABOUT: &'static str = "The result of a worker: its summary, and the commits and files that git shows. \
         Use it when wait reports that the worker has finished; while it runs, result is null. Use include_logs \
@@ -29,7 +29,7 @@ impl Tool for Args {
     const NATURE: Nature = Nature::Reads;
     const UNKNOWN: Unknown = Unknown::LeftOut;
 
-    async fn run(self, call: Call) -> Outcome<Collected> {
+    async fn run(self, call: Call) -> Outcome<CollectedResult> {
         let task = worker::seen(&call, &self.worker_id).await?;
         let mut worker = worker::one(&call, task).await?;
         if self.worktree.unwrap_or_default() {
@@ -42,7 +42,7 @@ impl Tool for Args {
             }
             None => None,
         };
-        let mut collected = Collected::new(worker, found.as_ref())?;
+        let mut collected = CollectedResult::new(worker, found.as_ref())?;
         if self.include_logs.unwrap_or_default() {
             let lines = self.log_tail_lines.unwrap_or(DEFAULT_LINES).clamp(0, MAX_LINES);
             collected.read_logs(&call, lines.try_into().unwrap_or_default()).await?;

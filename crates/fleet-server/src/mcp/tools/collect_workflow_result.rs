@@ -4,11 +4,11 @@ use fleet_core::id::TaskId;
 
 use super::prelude::*;
 use crate::mcp::answer::lost;
-use crate::mcp::collected::Collected;
-use crate::mcp::open::Open;
+use crate::mcp::collected::CollectedResult;
+use crate::mcp::open::OpenObject;
 use crate::mcp::status::StageStatus;
 use crate::mcp::worker;
-use crate::mcp::workflow::{self, Workflow};
+use crate::mcp::workflow::{self, WorkflowAnswer};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -24,37 +24,37 @@ pub(super) struct Args {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Answer {
     #[serde(flatten)]
-    workflow: Workflow,
+    workflow: WorkflowAnswer,
     /// The result of the stage that no other needs; of several, the last one: its worker, with result. Null if it never
     /// ran
-    final_result: Option<Collected>,
+    final_result: Option<CollectedResult>,
     /// The results of all stages that no other needs
-    final_results: Vec<StageResult>,
+    final_results: Vec<StageAnswer>,
     /// The results of all stages, if asked for
     #[serde(skip_serializing_if = "Option::is_none")]
-    stage_results: Option<Vec<StageResult>>,
+    stage_results: Option<Vec<StageAnswer>>,
     /// What the last stage that judges said: approve, winner, scores
-    verdict: Option<Open>,
+    verdict: Option<OpenObject>,
     /// The winner that a judge named: stage, branch, by
-    winner: Option<Open>,
+    winner: Option<OpenObject>,
     /// The branches to merge: what the last stages made, or chose as judges
     branches: Vec<String>,
 }
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-struct StageResult {
+struct StageAnswer {
     index: usize,
     name: String,
     status: StageStatus,
     /// Why it failed, was skipped, or is stuck
     error_message: Option<String>,
     /// approve, winner, scores, if it was to judge
-    verdict: Option<Open>,
+    verdict: Option<OpenObject>,
     /// The list that it returned
     items: Vec<String>,
     /// Its worker, with the result of that; left out if it never ran
     #[serde(skip_serializing_if = "Option::is_none")]
-    result: Option<Collected>,
+    result: Option<CollectedResult>,
 }
 
 const LINES: u32 = 80;
@@ -85,12 +85,12 @@ impl Tool for Args {
                 collected.read_logs(&call, LINES).await?;
             }
         }
-        let last = |(is_last, stage): &(bool, StageResult)| is_last.then(|| stage.clone());
-        let final_results: Vec<StageResult> = stages.iter().filter_map(last).collect();
+        let last = |(is_last, stage): &(bool, StageAnswer)| is_last.then(|| stage.clone());
+        let final_results: Vec<StageAnswer> = stages.iter().filter_map(last).collect();
         Ok(Answer {
             final_result: final_results.last().and_then(|stage| stage.result.clone()),
-            verdict: found.verdict.as_ref().map(Open::of).transpose()?,
-            winner: found.winner.as_ref().map(Open::of).transpose()?,
+            verdict: found.verdict.as_ref().map(OpenObject::of).transpose()?,
+            winner: found.winner.as_ref().map(OpenObject::of).transpose()?,
             branches: found.branches,
             workflow,
             final_results,
@@ -102,9 +102,9 @@ impl Tool for Args {
 /// The result of each stage, and whether no other needs it.
 async fn stage_results(
     client: &dyn Client,
-    workflow: &Workflow,
+    workflow: &WorkflowAnswer,
     results: &[workflow_result::StageResult],
-) -> Outcome<Vec<(bool, StageResult)>> {
+) -> Outcome<Vec<(bool, StageAnswer)>> {
     let tasks: Vec<TaskId> = results.iter().filter_map(|stage| stage.task).collect();
     let workers = worker::shown(client, &tasks).await?;
     let one = |stage: &workflow_result::StageResult| {
@@ -113,13 +113,13 @@ async fn stage_results(
         let id = stage.task.map(|task| task.to_string());
         let worker = workers.iter().find(|worker| Some(&worker.worker_id) == id.as_ref());
         let collected =
-            worker.map(|worker| Collected::new(worker.clone(), stage.result.as_ref())).transpose()?;
-        let result = StageResult {
+            worker.map(|worker| CollectedResult::new(worker.clone(), stage.result.as_ref())).transpose()?;
+        let result = StageAnswer {
             index: summary.index,
             name: summary.name.clone(),
             status: summary.status,
             error_message: stage.why.clone(),
-            verdict: stage.verdict.as_ref().map(Open::of).transpose()?,
+            verdict: stage.verdict.as_ref().map(OpenObject::of).transpose()?,
             items: stage.items.clone(),
             result: collected,
         };

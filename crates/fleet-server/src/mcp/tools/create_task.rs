@@ -2,7 +2,7 @@ use fleet_api::TaskFields;
 use fleet_api::verbs::task_add::{self, Duplicates};
 
 use super::prelude::*;
-use crate::mcp::task::{self, Alike, Task};
+use crate::mcp::task::{self, SimilarTask, TaskAnswer};
 use crate::mcp::wake::ensure_runner;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -49,9 +49,9 @@ pub(super) struct Answer {
     /// False if there is a task already that says nearly the same
     created: bool,
     /// The new task; null if none was created
-    task: Option<Task>,
+    task: Option<TaskAnswer>,
     /// Tasks that say nearly the same and are not cancelled, the most alike first
-    similar: Vec<Alike>,
+    similar: Vec<SimilarTask>,
     /// Whether its executor can be started here; otherwise it waits
     executor_is_here: bool,
     summary: String,
@@ -69,7 +69,7 @@ impl Tool for Args {
     const NATURE: Nature = Nature::Adds;
 
     async fn run(self, call: Call) -> Outcome<Answer> {
-        let here = Place::of(&call, self.repo_path.as_deref())?;
+        let here = RepoClient::of(&call, self.repo_path.as_deref())?;
         let duplicates = match (self.force.unwrap_or_default(), self.check_duplicates.unwrap_or(true)) {
             (true, _) => Duplicates::Name,
             (false, true) => Duplicates::Refuse,
@@ -84,8 +84,8 @@ impl Tool for Args {
         Ok(Answer {
             created: done.task.is_some(),
             summary: summary(&done),
-            task: done.task.as_ref().map(Task::from),
-            similar: done.similar.iter().map(Alike::from).collect(),
+            task: done.task.as_ref().map(TaskAnswer::from),
+            similar: done.similar.iter().map(SimilarTask::from).collect(),
             executor_is_here: done.agent_is_here,
             note,
         })

@@ -1,14 +1,14 @@
 use std::collections::BTreeMap;
 
 use fleet_api::Client;
-use fleet_api::verbs::create::{Grouping, Job, Request, Wishes};
+use fleet_api::verbs::create::{Grouping, Job, JobOptions, Request};
 use fleet_core::id::TaskId;
 use fleet_core::task::Tuning;
 use serde_json::Value;
 
 use super::prelude::*;
 use crate::mcp::answer::lost;
-use crate::mcp::given::Given;
+use crate::mcp::given::ClientLabels;
 use crate::mcp::task::{base, time_limit};
 use crate::mcp::wake::{ensure_runner, taken};
 use crate::mcp::worker::{self, Worker};
@@ -59,7 +59,7 @@ impl Tool for Args {
     const UNKNOWN: Unknown = Unknown::LeftOut;
 
     async fn run(self, call: Call) -> Outcome<Worker> {
-        let here = Place::of(&call, Some(&self.repo_path))?;
+        let here = RepoClient::of(&call, Some(&self.repo_path))?;
         let on_behalf_of = match &self.parent_worker_id {
             Some(parent) => Some(parent_task(&call, parent).await?),
             None => None,
@@ -81,7 +81,7 @@ impl Tool for Args {
 
 fn job(args: Args) -> Job {
     let extra = args.extra_args.or(args.extra_codex_args).unwrap_or_default();
-    let given = Given {
+    let given = ClientLabels {
         task_name: args.task_name,
         tags: args.tags.unwrap_or_default(),
         metadata: args.metadata.unwrap_or_default(),
@@ -100,12 +100,12 @@ fn job(args: Args) -> Job {
     }
 }
 
-fn wishes(args: &Args) -> Wishes {
-    Wishes {
+fn wishes(args: &Args) -> JobOptions {
+    JobOptions {
         base: base(args.base_ref.clone()),
         limits: time_limit(args.timeout_seconds),
         read_only: args.read_only.unwrap_or_default(),
-        ..Wishes::default()
+        ..JobOptions::default()
     }
 }
 

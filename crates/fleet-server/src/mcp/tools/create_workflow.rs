@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use super::prelude::*;
 use crate::mcp::answer::lost;
-use crate::mcp::stages::{Sent, Stage};
+use crate::mcp::stages::{SentWorkflow, StageArgs};
 use crate::mcp::task;
 use crate::mcp::wake::ensure_runner;
-use crate::mcp::workflow::{self, Workflow};
+use crate::mcp::workflow::{self, WorkflowAnswer};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -24,7 +24,7 @@ pub(super) struct Args {
     /// The name of your workflow; needed with stages
     name: Option<String>,
     /// The stages of your workflow. Commands (checks) and files (prompt_file) can only come from the user's workflow files
-    stages: Option<Vec<Stage>>,
+    stages: Option<Vec<StageArgs>>,
     /// A ready-made workflow instead, by its name: write-review-refine, parallel-review, compete-judge,
     /// plan-fanout-integrate, bug-hunt, or one of the repository or the user
     workflow: Option<String>,
@@ -41,7 +41,7 @@ pub(super) struct Args {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Answer {
     #[serde(flatten)]
-    workflow: Workflow,
+    workflow: WorkflowAnswer,
     /// Why it does not start, if it cannot
     note: Option<String>,
 }
@@ -58,12 +58,12 @@ impl Tool for Args {
     const UNKNOWN: Unknown = Unknown::LeftOut;
 
     async fn run(self, call: Call) -> Outcome<Answer> {
-        let here = Place::of(&call, self.repo_path.as_deref())?;
+        let here = RepoClient::of(&call, self.repo_path.as_deref())?;
         let (workflow, set) = match (self.stages, self.workflow) {
             (Some(stages), None) => {
                 let name = self.name.ok_or_else(unnamed)?;
                 let params = self.params.unwrap_or_default();
-                let sent = Sent { name, timeout_seconds: self.timeout_seconds, params, stages };
+                let sent = SentWorkflow { name, timeout_seconds: self.timeout_seconds, params, stages };
                 (checked(&here, &sent, (&self.task_prompt, &self.executor)).await?, Vec::new())
             }
             (None, Some(workflow)) => {
@@ -96,7 +96,7 @@ impl Tool for Args {
 /// A workflow that a client sent, if nothing is wrong with it.
 async fn checked(
     client: &dyn Client,
-    sent: &Sent,
+    sent: &SentWorkflow,
     (task, agent): (&Option<String>, &Option<String>),
 ) -> Outcome<WorkflowSource> {
     let source = sent.source()?;

@@ -1,7 +1,7 @@
 use fleet_api::verbs::conflicts::Request;
 
 use super::prelude::*;
-use crate::mcp::open::{Open, Word};
+use crate::mcp::open::{OpenObject, RenamedField};
 use crate::mcp::task;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -17,20 +17,20 @@ pub(super) struct Args {
 pub(super) struct Answer {
     /// The worst first: kind (merge: git cannot merge them; files: both changed the same, and it can; scope: they claim the
     /// same), tasks (two; one if it is in the way of where it should land), with, files, file_count, scopes, advice
-    conflicts: Vec<Open>,
+    conflicts: Vec<OpenObject>,
     /// Files that several tasks have changed: path, tasks
-    files: Vec<Open>,
+    files: Vec<OpenObject>,
     /// How many tasks were compared
     looked_at: usize,
     /// How many pairs git was not asked about, because there were too many
     unchecked: usize,
     /// Tasks whose work could not be looked at: task_id, why
-    unseen: Vec<Open>,
+    unseen: Vec<OpenObject>,
     /// Whether there are more tasks than were compared
     more: bool,
 }
 
-const WORDS: [Word; 2] = [("task", "task_id"), ("branch", "branch_name")];
+const WORDS: [RenamedField; 2] = [("task", "task_id"), ("branch", "branch_name")];
 
 impl Tool for Args {
     type Answer = Answer;
@@ -41,16 +41,16 @@ impl Tool for Args {
     const NATURE: Nature = Nature::Reads;
 
     async fn run(self, call: Call) -> Outcome<Answer> {
-        let here = Place::of(&call, self.repo_path.as_deref())?;
+        let here = RepoClient::of(&call, self.repo_path.as_deref())?;
         let tasks = self.task_ids.unwrap_or_default();
         let found = fleet_api::call(&here, None, &Request { tasks }).await;
         let found = found.map_err(|problem| task::named("task_id", problem))?;
         Ok(Answer {
-            conflicts: Open::all(&found.conflicts, &WORDS)?,
-            files: Open::all(&found.files, &WORDS)?,
+            conflicts: OpenObject::all(&found.conflicts, &WORDS)?,
+            files: OpenObject::all(&found.files, &WORDS)?,
             looked_at: found.looked_at,
             unchecked: found.unchecked,
-            unseen: Open::all(&found.unseen, &WORDS)?,
+            unseen: OpenObject::all(&found.unseen, &WORDS)?,
             more: found.more,
         })
     }

@@ -1,7 +1,7 @@
-use fleet_api::verbs::task_similar::{Of, Request};
+use fleet_api::verbs::task_similar::{Request, SimilarTo};
 
 use super::prelude::*;
-use crate::mcp::task::{self, Alike};
+use crate::mcp::task::{self, SimilarTask};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -22,7 +22,7 @@ pub(super) struct Args {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Answer {
     /// The closest first, finished tasks included
-    tasks: Vec<Alike>,
+    tasks: Vec<SimilarTask>,
     count: usize,
     /// How many tasks were looked at
     looked_at: usize,
@@ -41,12 +41,12 @@ impl Tool for Args {
 
     async fn run(self, call: Call) -> Outcome<Answer> {
         let all_projects = self.all_repositories.unwrap_or_default();
-        let here = Place::of_backlog(&call, self.repo_path.as_deref(), all_projects)?;
-        let (of, limit) = (Of::guess(self.query), Some(self.count.unwrap_or(DEFAULT_LIMIT)));
+        let here = RepoClient::of_backlog(&call, self.repo_path.as_deref(), all_projects)?;
+        let (of, limit) = (SimilarTo::guess(self.query), Some(self.count.unwrap_or(DEFAULT_LIMIT)));
         let request = Request { of, threshold: self.threshold, all_projects, limit };
         let found = fleet_api::call(&here, None, &request).await;
         let found = found.map_err(|problem| task::named("task_id", problem))?;
-        let tasks: Vec<Alike> = found.similar.iter().map(Alike::from).collect();
+        let tasks: Vec<SimilarTask> = found.similar.iter().map(SimilarTask::from).collect();
         Ok(Answer { count: tasks.len(), tasks, looked_at: found.looked_at, more: found.more })
     }
 }

@@ -1,4 +1,4 @@
-use fleet_api::verbs::run_diff::{self, CommitView, FileView, Request, Style, Summary};
+use fleet_api::verbs::run_diff::{self, ChangedFile, CommitView, Request, Style, Summary};
 
 use super::prelude::*;
 use crate::mcp::answer::lost;
@@ -10,7 +10,7 @@ pub(super) struct Args {
     /// The worker, or one of its runs
     worker_id: String,
     /// stat: files and numbers only; patch: the changes themselves; stat if left out
-    format: Option<Format>,
+    format: Option<DiffFormat>,
     /// How much of the patch at once; 50000 if left out
     #[schemars(range(min = 1000, max = 500_000))]
     max_bytes: Option<u32>,
@@ -20,7 +20,7 @@ pub(super) struct Args {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Format {
+enum DiffFormat {
     Stat,
     Patch,
 }
@@ -35,7 +35,7 @@ pub(super) struct Answer {
     of: String,
     commits: Vec<CommitView>,
     commit_count: u64,
-    files: Vec<FileView>,
+    files: Vec<ChangedFile>,
     file_count: u64,
     added: u64,
     deleted: u64,
@@ -56,7 +56,7 @@ impl Tool for Args {
 
     async fn run(self, call: Call) -> Outcome<Answer> {
         let (task, id) = worker::seen_run(&call, &self.worker_id).await?;
-        let is_patch = self.format.map_or(self.cursor.is_some(), |format| format == Format::Patch);
+        let is_patch = self.format.map_or(self.cursor.is_some(), |format| format == DiffFormat::Patch);
         let wanted =
             Request { id, limit: Some(self.max_bytes.unwrap_or(DEFAULT_BYTES)), ..Request::default() };
         let style = is_patch.then_some(Style::Patch);

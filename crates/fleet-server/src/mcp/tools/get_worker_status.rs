@@ -20,7 +20,7 @@ impl Tool for Args {
 
     async fn run(self, call: Call) -> Outcome<Worker> {
         let task = worker::seen(&call, &self.worker_id).await?;
-        let worker = worker::one(&call, task).await?;
+        let worker = worker::with_start(&call, worker::one(&call, task).await?).await?;
         if self.worktree.unwrap_or_default() {
             worker::with_worktree(&call, worker).await
         } else {

@@ -1,7 +1,7 @@
 use fleet_api::verbs::workflow_show::Depth;
 
 use super::prelude::*;
-use crate::mcp::workflow::{self, Workflow};
+use crate::mcp::workflow::{self, WorkflowAnswer};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -11,14 +11,14 @@ pub(super) struct Args {
 }
 
 impl Tool for Args {
-    type Answer = Workflow;
+    type Answer = WorkflowAnswer;
     const TITLE: &'static str = "Look at a workflow";
     const ABOUT: &'static str = "The state of one workflow and each of its stages right now. To wait for its \
         end, use wait with workflow_ids instead of polling; for the outcome, use collect_workflow_result.";
     const NATURE: Nature = Nature::Reads;
     const UNKNOWN: Unknown = Unknown::LeftOut;
 
-    async fn run(self, call: Call) -> Outcome<Workflow> {
+    async fn run(self, call: Call) -> Outcome<WorkflowAnswer> {
         let seen = workflow::look(&call, &self.workflow_id, Depth::Results).await?;
         workflow::one(&call, seen).await
     }

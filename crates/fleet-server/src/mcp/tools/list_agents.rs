@@ -8,7 +8,7 @@ pub(super) struct Args {}
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Answer {
-    agents: Vec<Agent>,
+    agents: Vec<ListedAgent>,
     /// Who works if a call names no executor
     default_executor: Option<String>,
     /// How to choose
@@ -16,7 +16,7 @@ pub(super) struct Answer {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct Agent {
+struct ListedAgent {
     /// What to pass as executor
     name: String,
     title: String,
@@ -57,15 +57,15 @@ impl Tool for Args {
 
     async fn run(self, call: Call) -> Outcome<Answer> {
         let found = fleet_api::call(&call, None, &Request::default()).await?;
-        let agents: Vec<Agent> = found.agents.into_iter().map(agent).collect();
+        let agents: Vec<ListedAgent> = found.agents.into_iter().map(agent).collect();
         let default = agents.iter().find(|agent| agent.is_default).map(|agent| agent.name.clone());
         let routing_rules = RULES.iter().map(ToString::to_string).collect();
         Ok(Answer { agents, default_executor: default, routing_rules })
     }
 }
 
-fn agent(view: AgentView) -> Agent {
-    Agent {
+fn agent(view: AgentView) -> ListedAgent {
+    ListedAgent {
         installed: view.is_installed(),
         auth_status: auth_status(view.login.state).to_owned(),
         name: view.name,

@@ -3,7 +3,7 @@ use fleet_api::verbs::workflow_show::Depth;
 
 use super::prelude::*;
 use crate::mcp::status::{self, WorkflowStatus};
-use crate::mcp::workflow::{self, Workflow};
+use crate::mcp::workflow::{self, WorkflowAnswer};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -19,7 +19,7 @@ pub(super) struct Args {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Answer {
     /// Newest first
-    workflows: Vec<Workflow>,
+    workflows: Vec<WorkflowAnswer>,
     count: usize,
     summary: String,
     /// For the next page; null on the last one

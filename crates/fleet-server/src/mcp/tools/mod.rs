@@ -42,16 +42,16 @@ fn annotations(nature: Nature, title: &str) -> ToolAnnotations {
     }
 }
 
-type Answering = Pin<Box<dyn Future<Output = CallToolResult> + Send>>;
+type ToolFuture = Pin<Box<dyn Future<Output = CallToolResult> + Send>>;
 
-struct Entry {
+struct ToolEntry {
     name: &'static str,
     describe: fn(&'static str) -> model::Tool,
-    call: fn(Call, &'static model::Tool, JsonObject) -> Answering,
+    call: fn(Call, &'static model::Tool, JsonObject) -> ToolFuture,
 }
 
-const fn entry<T: Tool>(name: &'static str) -> Entry {
-    Entry { name, describe: describe::<T>, call: start::<T> }
+const fn entry<T: Tool>(name: &'static str) -> ToolEntry {
+    ToolEntry { name, describe: describe::<T>, call: start::<T> }
 }
 
 fn describe<T: Tool>(name: &'static str) -> model::Tool {
@@ -62,7 +62,7 @@ fn describe<T: Tool>(name: &'static str) -> model::Tool {
     tool
 }
 
-fn start<T: Tool>(call: Call, tool: &'static model::Tool, given: JsonObject) -> Answering {
+fn start<T: Tool>(call: Call, tool: &'static model::Tool, given: JsonObject) -> ToolFuture {
     Box::pin(async move {
         if matches!(T::NATURE, Nature::Reads) {
             call.look_after_queue();
@@ -77,7 +77,7 @@ fn start<T: Tool>(call: Call, tool: &'static model::Tool, given: JsonObject) -> 
 macro_rules! tools {
     ($($name:ident,)+) => {
         $(mod $name;)+
-        const TOOLS: &[Entry] = &[$(entry::<$name::Args>(stringify!($name)),)+];
+        const TOOLS: &[ToolEntry] = &[$(entry::<$name::Args>(stringify!($name)),)+];
     };
 }
 

@@ -5,4 +5,4 @@ pub(super) use schemars::JsonSchema;
 pub(super) use serde::{Deserialize, Serialize};
 
 pub(super) use super::{Call, Nature, Tool, Unknown};
-pub(super) use crate::mcp::place::Place;
+pub(super) use crate::mcp::place::RepoClient;

@@ -1,7 +1,7 @@
 use fleet_api::verbs::review::Request;
 
 use super::prelude::*;
-use crate::mcp::open::{Open, Word};
+use crate::mcp::open::{OpenObject, RenamedField};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -20,13 +20,13 @@ pub(super) struct Answer {
     /// The newest first, failures among them: task_id, title, state, verdict (mergeable, conflicting, landed, unchanged,
     /// doubtful, gone or failed), run_id, executor, model, branch_name, summary, files, commits, tests, remarks (where claim
     /// and git differ), next_steps, landed, conflicts, tokens, micro_usd, seconds, ended_at, next (what to do)
-    reviews: Vec<Open>,
+    reviews: Vec<OpenObject>,
     count: usize,
     /// Whether there is more of it
     more: bool,
 }
 
-const WORDS: [Word; 4] =
+const WORDS: [RenamedField; 4] =
     [("task", "task_id"), ("run", "run_id"), ("agent", "executor"), ("branch", "branch_name")];
 
 impl Tool for Args {
@@ -38,9 +38,9 @@ impl Tool for Args {
     const NATURE: Nature = Nature::Reads;
 
     async fn run(self, call: Call) -> Outcome<Answer> {
-        let here = Place::of(&call, self.repo_path.as_deref())?;
+        let here = RepoClient::of(&call, self.repo_path.as_deref())?;
         let found = fleet_api::call(&here, None, &Request { since: self.since, limit: self.count }).await?;
-        let reviews = Open::all(&found.reviews, &WORDS)?;
+        let reviews = OpenObject::all(&found.reviews, &WORDS)?;
         Ok(Answer { count: reviews.len(), reviews, more: found.more })
     }
 }

@@ -1,7 +1,7 @@
 use fleet_api::verbs::task_search::{Hit, Request};
 
 use super::prelude::*;
-use crate::mcp::task::Task;
+use crate::mcp::task::TaskAnswer;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -26,7 +26,7 @@ pub(super) struct Args {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Answer {
     /// The best first, then as they are served
-    tasks: Vec<Found>,
+    tasks: Vec<BacklogHit>,
     count: usize,
     /// For the next part of the answer; null at its end
     next_cursor: Option<String>,
@@ -37,9 +37,9 @@ pub(super) struct Answer {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct Found {
+struct BacklogHit {
     #[serde(flatten)]
-    task: Task,
+    task: TaskAnswer,
     /// From 0 to 1: how much of the query it has; null without one
     score: Option<f64>,
     /// The words and paths that were found
@@ -66,7 +66,7 @@ impl Tool for Args {
             limit: Some(self.count.unwrap_or(DEFAULT_LIMIT)),
             cursor: self.cursor,
         };
-        let here = Place::of_backlog(&call, self.repo_path.as_deref(), all_projects)?;
+        let here = RepoClient::of_backlog(&call, self.repo_path.as_deref(), all_projects)?;
         let found = fleet_api::call(&here, None, &request).await?;
         Ok(Answer {
             count: found.tasks.len(),
@@ -78,6 +78,6 @@ impl Tool for Args {
     }
 }
 
-fn shown(hit: &Hit) -> Found {
-    Found { task: Task::from(&hit.task), score: hit.score, matched: hit.matched.clone() }
+fn shown(hit: &Hit) -> BacklogHit {
+    BacklogHit { task: TaskAnswer::from(&hit.task), score: hit.score, matched: hit.matched.clone() }
 }

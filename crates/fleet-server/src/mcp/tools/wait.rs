@@ -13,9 +13,9 @@ use fleet_core::workflow::PartState;
 use fleet_engine::clock;
 
 use super::prelude::*;
-use crate::mcp::call::Progress;
+use crate::mcp::call::ProgressReporter;
 use crate::mcp::worker::{self, Worker};
-use crate::mcp::workflow::{self, Workflow};
+use crate::mcp::workflow::{self, WorkflowAnswer};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -25,7 +25,7 @@ pub(super) struct Args {
     /// The workflows to wait for
     workflow_ids: Option<Vec<String>>,
     /// Whether one of them is enough; all if left out
-    until: Option<Until>,
+    until: Option<WaitFor>,
     /// Answer after this time in any case; 300 if left out
     #[schemars(range(min = 0, max = MAX_WAIT.as_secs()))]
     timeout_seconds: Option<u64>,
@@ -33,7 +33,7 @@ pub(super) struct Args {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Until {
+enum WaitFor {
     Any,
     All,
 }
@@ -48,7 +48,7 @@ pub(super) struct Answer {
     /// Those that are not
     pending: Vec<String>,
     workers: Vec<Worker>,
-    workflows: Vec<Workflow>,
+    workflows: Vec<WorkflowAnswer>,
     summary: String,
 }
 
@@ -80,13 +80,14 @@ impl Tool for Args {
             (self.worker_ids.unwrap_or_default(), self.workflow_ids.unwrap_or_default());
         check_count("worker_ids", &workers, workflows.len(), MAX_WORKERS)?;
         check_count("workflow_ids", &workflows, workers.len(), MAX_WORKFLOWS)?;
-        let watched = Watched {
+        let watched = WatchedItems {
             client: &call,
             tasks: tasks(&call, &workers).await?,
             workflows: workflows_of(&call, &workflows).await?,
         };
         let longest = Duration::from_secs(self.timeout_seconds.unwrap_or(DEFAULT_SECONDS));
-        let waiting = Waiting { until: self.until.unwrap_or(Until::All), longest, progress: call.progress() };
+        let waiting =
+            WaitLimits { until: self.until.unwrap_or(WaitFor::All), longest, progress: call.progress() };
         let seen = waiting.run(&call, &watched).await?;
         let done = waiting.is_met(&seen);
         let workers = worker::shown(&call, &watched.tasks).await?;
@@ -137,7 +138,7 @@ async fn workflows_of(client: &dyn Client, ids: &[String]) -> Outcome<Vec<Workfl
     Ok(meant)
 }
 
-fn summary(workers: &[Worker], workflows: &[Workflow]) -> String {
+fn summary(workers: &[Worker], workflows: &[WorkflowAnswer]) -> String {
     match (workers, workflows) {
         (_, []) => worker::summary(workers),
         ([], _) => workflow::summary(workflows),
@@ -148,13 +149,13 @@ fn summary(workers: &[Worker], workflows: &[Workflow]) -> String {
 /// A caller that waits for a change.
 type Wait<'a> = Pin<Box<dyn Future<Output = Outcome<()>> + Send + 'a>>;
 
-struct Watched<'c> {
+struct WatchedItems<'c> {
     client: &'c dyn Client,
     tasks: Vec<TaskId>,
     workflows: Vec<WorkflowId>,
 }
 
-struct Seen {
+struct WaitState {
     workers: Vec<Followed>,
     workflows: Vec<WorkflowDetail>,
     /// A hash of the workers as they are.
@@ -163,8 +164,8 @@ struct Seen {
     nexts: Vec<String>,
 }
 
-impl Watched<'_> {
-    async fn look(&self) -> Outcome<Seen> {
+impl WatchedItems<'_> {
+    async fn look(&self) -> Outcome<WaitState> {
         let (mut workflows, mut nexts) = (Vec::new(), Vec::new());
         for id in &self.workflows {
             let request =
@@ -175,7 +176,7 @@ impl Watched<'_> {
         }
         let request = task_wait::Request { ids: self.ids(), ..task_wait::Request::default() };
         let seen = fleet_api::call(self.client, None, &request).await?;
-        Ok(Seen { workers: seen.tasks, next: seen.next, workflows, nexts })
+        Ok(WaitState { workers: seen.tasks, next: seen.next, workflows, nexts })
     }
 
     fn ids(&self) -> Vec<String> {
@@ -183,7 +184,7 @@ impl Watched<'_> {
     }
 
     /// Waits until something has changed, at most for this time.
-    async fn changed(&self, seen: &Seen, longest: Duration) -> Outcome<()> {
+    async fn changed(&self, seen: &WaitState, longest: Duration) -> Outcome<()> {
         let wait_seconds = Some(u32::try_from(longest.as_secs()).unwrap_or(u32::MAX).max(1));
         let (client, mut waits) = (self.client, Vec::<Wait<'_>>::new());
         if !self.tasks.is_empty() {
@@ -205,7 +206,7 @@ impl Watched<'_> {
     }
 }
 
-impl Seen {
+impl WaitState {
     /// Whether each of them is over.
     fn over(&self) -> impl Iterator<Item = bool> {
         let workers = self.workers.iter().map(Followed::is_over);
@@ -213,14 +214,14 @@ impl Seen {
     }
 }
 
-struct Waiting {
-    until: Until,
+struct WaitLimits {
+    until: WaitFor,
     longest: Duration,
-    progress: Option<Progress>,
+    progress: Option<ProgressReporter>,
 }
 
-impl Waiting {
-    async fn run(&self, call: &Call, watched: &Watched<'_>) -> Outcome<Seen> {
+impl WaitLimits {
+    async fn run(&self, call: &Call, watched: &WatchedItems<'_>) -> Outcome<WaitState> {
         let began = clock::uptime();
         let (mut told_at, mut told) = (Duration::ZERO, String::new());
         loop {
@@ -256,16 +257,16 @@ impl Waiting {
         }
     }
 
-    fn is_met(&self, seen: &Seen) -> bool {
+    fn is_met(&self, seen: &WaitState) -> bool {
         let mut over = seen.over().peekable();
         match self.until {
-            Until::Any => over.peek().is_none() || over.any(|over| over),
-            Until::All => over.all(|over| over),
+            WaitFor::Any => over.peek().is_none() || over.any(|over| over),
+            WaitFor::All => over.all(|over| over),
         }
     }
 }
 
-fn progress_text(seen: &Seen) -> String {
+fn progress_text(seen: &WaitState) -> String {
     let (over, all) = (seen.over().filter(|over| *over).count(), seen.over().count());
     let workers = seen.workers.iter().filter(|one| !one.is_over()).map(|one| {
         let what = one.activity().unwrap_or(&one.task.status);

@@ -49,7 +49,7 @@ macro_rules! next_lane {
 
 /// The lanes that have ready tasks. A comparison of rows would say in one line which lane is next, but SQLite uses only
 /// the first column of such a comparison with an index.
-pub(super) const LANES: &str = concat!(
+pub(in crate::ops) const LANES: &str = concat!(
     "WITH RECURSIVE lanes (agent, project, has_scope) AS ( \
        SELECT f.agent, f.project, f.has_scope FROM ( \
          SELECT agent, project, has_scope FROM tasks {by_lane} WHERE status = 'ready' \

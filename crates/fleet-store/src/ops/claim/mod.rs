@@ -11,6 +11,8 @@ mod lanes;
 #[cfg(test)]
 mod plans;
 
+pub(super) use lanes::LANES;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 

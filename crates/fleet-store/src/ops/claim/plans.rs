@@ -9,9 +9,11 @@ use std::fmt::Write as _;
 use tokio_postgres::NoTls;
 
 use super::HEAD;
+use super::LANES;
 use super::at_once::{MANY_KNOWING, ONE_KNOWING};
-use super::lanes::{HEADS_POSTGRES, HEADS_SQLITE, LANES};
+use super::lanes::{HEADS_POSTGRES, HEADS_SQLITE};
 use crate::dialect::Dialect;
+use crate::ops::upcoming::{DEFERRED, READY};
 use crate::{Store, StoreUrl, migrate};
 
 /// Without statistics, as in a store that was never analysed.
@@ -59,6 +61,8 @@ async fn postgresql_reads_no_table_from_one_end_to_the_other() {
         (ONE_KNOWING, format!("(1, 'r1', {knowing})")),
         (MANY_KNOWING, format!("(1, '[\"r1\", \"r2\"]', {knowing})")),
         (LANES, String::new()),
+        (READY, "(101)".to_owned()),
+        (DEFERRED, "(101, 5)".to_owned()),
         (HEADS_POSTGRES, "('[[\"agent1\", \"p1\"]]', 0, 8)".to_owned()),
     ];
     for (number, (text, values)) in statements.into_iter().enumerate() {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::failure::{Consequence, FailureSettings};
 use super::row::{self, about_run, lock_run, lock_to_end};
-use super::texts::{TextKind, shown, write_text};
+use super::texts::{RunTextKind, shown, write_text};
 use crate::ops::messages::has_new_messages;
 use crate::ops::pauses;
 use crate::ops::prelude::*;
@@ -93,7 +93,7 @@ impl EndRun {
         );
         tx.defer(close).await?;
         if let Some(result) = &self.result {
-            write_text(tx, run.id, TextKind::Result, result).await?;
+            write_text(tx, run.id, RunTextKind::Result, result).await?;
         }
         if event == TaskMove::Finish {
             release_dependents(tx, task.id, self.now).await?;

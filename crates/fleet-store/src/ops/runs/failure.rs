@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fleet_core::policy::{
-    Action, EligibleAgent, FailedRun, FailureDecision, Policy, ProviderRefusal, successor,
+    EligibleAgent, FailedRun, FailureAction, FailureDecision, Policy, ProviderRefusal, successor,
 };
 use fleet_core::run::{Reason, Run};
 use fleet_core::task::{AgentName, Task, TaskMove};
@@ -48,10 +48,10 @@ impl EndRun {
         if policy.pauses(reason) {
             let (patience, reset) = (policy.patience(reason), self.after.reset);
             let trouble = ProviderRefusal { patience, reset, jitter: self.jitter, now: self.now };
-            pauses::strike(tx, run, &trouble, &detail).await?;
+            pauses::pause_after_refusal(tx, run, &trouble, &detail).await?;
         }
         let next = match policy.action(reason) {
-            Action::HandOver => self.next(tx, task, run).await?,
+            FailureAction::HandOver => self.next(tx, task, run).await?,
             _ => None,
         };
         let (failures, waits) = (task.history.failures, task.history.waits);
@@ -85,7 +85,7 @@ impl EndRun {
     /// The agent that takes over from the agent of a run, if any.
     async fn next(&self, tx: &mut dyn Tx, task: &Task, run: &Run) -> Result<Option<AgentName>, StoreError> {
         let Ok(failed) = run.agent.parse::<AgentName>() else { return Ok(None) };
-        let paused = pauses::lasting(tx, self.now).await?;
+        let paused = pauses::pause_ends(tx, self.now).await?;
         Ok(self.after.successor_for(task, (&failed, run.account()), &paused))
     }
 

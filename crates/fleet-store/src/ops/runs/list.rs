@@ -48,6 +48,8 @@ pub struct ListedRun {
     pub title: Option<Title>,
     /// The state of its task; `None` if that was deleted.
     pub task_state: Option<TaskState>,
+    /// The branch that was chosen for its task.
+    pub task_branch: Option<String>,
     pub batch: Option<BatchId>,
     pub project_name: String,
 }
@@ -58,7 +60,7 @@ macro_rules! run_query {
         concat!(
             "SELECT ",
             run_columns!(),
-            ", t.title, t.state, t.batch, p.name FROM runs r LEFT JOIN tasks t ON t.id = r.task \
+            ", t.title, t.state, t.branch, t.batch, p.name FROM runs r LEFT JOIN tasks t ON t.id = r.task \
              LEFT JOIN projects p ON p.id = r.project WHERE ",
             $($driver,)+
             " AND ($2 = '' OR r.project = $2) AND ($3 = '' OR r.task = $3) AND ($4 = '' OR t.batch = $4) \
@@ -138,6 +140,7 @@ fn listed(mut row: Row) -> Result<ListedRun, StoreError> {
         run: run(row)?,
         title: row.optional_parse()?,
         task_state: row.optional_parse()?,
+        task_branch: row.optional_text()?,
         batch: row.optional_parse()?,
         project_name: row.optional_text()?.unwrap_or_default(),
     })

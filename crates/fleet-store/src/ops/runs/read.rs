@@ -6,7 +6,7 @@ use fleet_core::task::Task;
 use serde::{Deserialize, Serialize};
 
 use super::row::{run, run_columns};
-use super::texts::TextKind;
+use super::texts::RunTextKind;
 use crate::ops::prelude::*;
 use crate::ops::projects::{self, project_columns};
 use crate::ops::rows::{self, Described, task_columns};
@@ -55,12 +55,12 @@ impl Op for GetRun {
             sql!(
                 "SELECT text FROM run_texts WHERE run = $1 AND kind = $2",
                 self.run,
-                TextKind::Report.as_str()
+                RunTextKind::Report.as_str()
             ),
             sql!(
                 "SELECT text FROM run_texts WHERE run = $1 AND kind = $2",
                 self.run,
-                TextKind::Result.as_str()
+                RunTextKind::Result.as_str()
             ),
         ];
         let mut answers = tx.query_all(statements).await?.into_iter();

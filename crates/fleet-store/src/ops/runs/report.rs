@@ -4,7 +4,7 @@ use fleet_core::run::{Run, RunReport};
 use fleet_core::task::FieldError;
 
 use super::row::{about_run, run, run_columns};
-use super::texts::{TextKind, bounded, shown, write_text};
+use super::texts::{RunTextKind, bounded, shown, write_text};
 use crate::ops::prelude::*;
 use crate::ops::rows::record;
 
@@ -29,7 +29,7 @@ impl Op for ReportRun {
         let run = self.admit(tx).await?;
         let report = tidy(&self.report);
         if report.is_final() {
-            write_text(tx, self.run, TextKind::Report, &declaration(&report)?).await?;
+            write_text(tx, self.run, RunTextKind::Report, &declaration(&report)?).await?;
         }
         let (activity, percent) = match &report {
             RunReport::Progress { text, percent } => (Some(shown(text)), *percent),

@@ -1,7 +1,7 @@
 //! Runs as rows, and how they are locked.
 
 use fleet_core::budget::Bounds;
-use fleet_core::event::Subject;
+use fleet_core::event::EventSubject;
 use fleet_core::run::{Run, RunMove, Totals};
 use fleet_core::task::Task;
 
@@ -63,8 +63,8 @@ fn bound(row: &mut Row) -> Result<Option<u64>, StoreError> {
     Ok(row.optional_int()?.map(|number| u64::try_from(number).unwrap_or(0)))
 }
 
-pub(in crate::ops) fn about_run(run: &Run) -> Subject {
-    Subject { project: Some(run.project), task: Some(run.task), run: Some(run.id) }
+pub(in crate::ops) fn about_run(run: &Run) -> EventSubject {
+    EventSubject { project: Some(run.project), task: Some(run.task), run: Some(run.id) }
 }
 
 pub(super) async fn lock_run(tx: &mut dyn Tx, id: RunId) -> Result<Run, StoreError> {

@@ -3,12 +3,12 @@
 use crate::ops::prelude::*;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::ops) enum TextKind {
+pub(in crate::ops) enum RunTextKind {
     Report,
     Result,
 }
 
-impl TextKind {
+impl RunTextKind {
     pub(in crate::ops) const fn as_str(self) -> &'static str {
         match self {
             Self::Report => "report",
@@ -21,7 +21,7 @@ impl TextKind {
 pub(super) async fn write_text(
     tx: &mut dyn Tx,
     run: RunId,
-    kind: TextKind,
+    kind: RunTextKind,
     text: &str,
 ) -> Result<(), StoreError> {
     let write = sql!(

@@ -3,11 +3,11 @@
 use fleet_core::Current;
 use fleet_core::id::{ProjectId, WorkflowId};
 use fleet_core::task::{BaseRef, FieldError, Priority, Spawn};
-use fleet_core::workflow::{Part, Spec, Tally, Workflow, check, first_parts};
+use fleet_core::workflow::{Part, PartCounts, Spec, Workflow, check, first_parts};
 
 use super::begin::task_spec;
 use super::locked::LockedWorkflow;
-use super::row::{TextKind, about};
+use super::row::{WorkflowTextKind, about};
 use crate::ops::Author;
 use crate::ops::prelude::*;
 use crate::ops::rows::{json, record};
@@ -63,7 +63,7 @@ impl AddWorkflow {
             base: self.base.clone(),
             why: None,
             spawn,
-            tally: Tally::new(),
+            tally: PartCounts::new(),
             version: 0,
             created_at: self.now,
             updated_at: self.now,
@@ -88,14 +88,14 @@ impl AddWorkflow {
             workflow.spawn.most,
         );
         tx.defer(insert).await?;
-        self.keep(tx, TextKind::Spec, json(&self.spec)?).await?;
+        self.keep(tx, WorkflowTextKind::Spec, json(&self.spec)?).await?;
         match &self.source {
-            Some(source) => self.keep(tx, TextKind::Source, source.replace('\0', "").into()).await,
+            Some(source) => self.keep(tx, WorkflowTextKind::Source, source.replace('\0', "").into()).await,
             None => Ok(()),
         }
     }
 
-    async fn keep(&self, tx: &mut dyn Tx, kind: TextKind, text: Value) -> Result<(), StoreError> {
+    async fn keep(&self, tx: &mut dyn Tx, kind: WorkflowTextKind, text: Value) -> Result<(), StoreError> {
         let insert = sql!(
             "INSERT INTO workflow_texts (workflow, kind, text) VALUES ($1, $2, $3)",
             self.id,

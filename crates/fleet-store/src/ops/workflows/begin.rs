@@ -4,7 +4,7 @@ use fleet_core::id::IdMaker;
 use fleet_core::policy::RetryPolicy;
 use fleet_core::task::{Description, FieldError, LONGEST_TITLE, Task, TaskHistory, TaskSpec, Title, Tuning};
 use fleet_core::text::shortened;
-use fleet_core::workflow::{Changes, Part, PartOf, Spec, Stage, Start, Workflow, WorkflowStep};
+use fleet_core::workflow::{ChangeRule, Part, PartOf, Spec, Stage, StageStart, Workflow, WorkflowStep};
 
 use super::locked::LockedWorkflow;
 use crate::ops::prelude::*;
@@ -100,13 +100,13 @@ fn of_stage(workflow: &Workflow, stage: &Stage, name: &str) -> Result<TaskSpec, 
     task.priority = workflow.priority;
     task.agent.clone_from(&stage.agent);
     task.model.clone_from(&stage.model);
-    task.base = (stage.start == Start::New).then(|| workflow.base.clone());
+    task.base = (stage.start == StageStart::New).then(|| workflow.base.clone());
     task.limits = stage.limits;
     if let Some(retries) = stage.retries {
         task.retry = RetryPolicy { retries, ..task.retry };
     }
-    task.read_only = stage.changes == Changes::None;
-    task.may_be_empty = stage.changes == Changes::Optional;
+    task.read_only = stage.changes == ChangeRule::None;
+    task.may_be_empty = stage.changes == ChangeRule::Optional;
     task.tuning = Tuning { effort: stage.effort.clone(), args: stage.extra_args.clone() };
     Ok(task)
 }

@@ -6,7 +6,7 @@ use fleet_core::workflow::{Part, Spec, Workflow};
 use serde::{Deserialize, Serialize};
 
 use super::results::results_of;
-use super::row::{self, PartRow, TextKind, part, parts_of, text_of, workflow_columns};
+use super::row::{self, PartRow, WorkflowTextKind, part, parts_of, text_of, workflow_columns};
 use crate::ops::prelude::*;
 use crate::ops::rows::read_task;
 
@@ -49,7 +49,7 @@ impl Op for PartInputs {
         let Some(own) = read_task(tx, self.task).await?.part else { return Ok(None) };
         let find = concat!("SELECT ", workflow_columns!(), " FROM workflows w WHERE w.id = $1");
         let id = own.workflow;
-        let statements = vec![sql!(find, id), text_of(id, TextKind::Spec), parts_of(id)];
+        let statements = vec![sql!(find, id), text_of(id, WorkflowTextKind::Spec), parts_of(id)];
         let mut answers = tx.query_all(statements).await?.into_iter();
         let mut next = || answers.next().unwrap_or_default();
         let gone = || StoreError::WorkflowNotFound(id.to_string());

@@ -10,7 +10,9 @@ use fleet_core::workflow::{
 use super::begin;
 use super::cancel_task::{CancelOutcome, cancel_task};
 use super::results::results_of;
-use super::row::{self, PartRow, TextKind, about, part, parts_of, stored_place, text_of, workflow_columns};
+use super::row::{
+    self, PartRow, WorkflowTextKind, about, part, parts_of, stored_place, text_of, workflow_columns,
+};
 use crate::ops::prelude::*;
 use crate::ops::rows::{json, record};
 use crate::ops::runs::texts::shown;
@@ -41,7 +43,7 @@ impl LockedWorkflow {
 
     pub(super) async fn lock(tx: &mut dyn Tx, id: WorkflowId) -> Result<Option<Self>, StoreError> {
         let find = concat!("SELECT ", workflow_columns!(), " FROM workflows w WHERE w.id = $1 {for_update}");
-        let statements = vec![sql!(find, id), text_of(id, TextKind::Spec), parts_of(id)];
+        let statements = vec![sql!(find, id), text_of(id, WorkflowTextKind::Spec), parts_of(id)];
         let mut answers = tx.query_all(statements).await?.into_iter();
         let mut next = || answers.next().unwrap_or_default();
         let (Some(mut row), Some(mut spec)) = (next().into_iter().next(), next().into_iter().next()) else {

@@ -25,7 +25,7 @@ pub use cancel::{CancelWorkflow, CancelledWorkflow};
 pub use delete::DeleteWorkflow;
 pub use inputs::{PartContext, PartInputs, Upstream};
 pub use list::{ListWorkflows, ListedWorkflow, WorkflowPage};
-pub use read::{GetWorkflow, NamedPart, PartDetail, WorkflowDetail};
+pub use read::{GetWorkflow, NamedPart, PartDetail, StoredWorkflow};
 pub use resolve::ResolveWorkflow;
 pub use retry::RetryWorkflow;
 

@@ -10,7 +10,7 @@ use fleet_core::task::Task;
 use fleet_core::workflow::{Part, Spec, Workflow};
 
 use super::results::results_of;
-use super::row::{self, PartRow, TextKind, part, parts_of, stored_place, text_of, workflow_columns};
+use super::row::{self, PartRow, WorkflowTextKind, part, parts_of, stored_place, text_of, workflow_columns};
 use crate::ops::prelude::*;
 use crate::ops::projects::{self, project_columns};
 use crate::ops::rows::{self, Described, task_columns};
@@ -23,7 +23,7 @@ pub struct GetWorkflow {
 }
 
 #[derive(Debug, Clone)]
-pub struct WorkflowDetail {
+pub struct StoredWorkflow {
     pub workflow: Workflow,
     pub project: Project,
     pub spec: Spec,
@@ -72,14 +72,14 @@ const RUNS: &str = concat!(
 
 #[async_trait]
 impl Op for GetWorkflow {
-    type Out = WorkflowDetail;
+    type Out = StoredWorkflow;
     const MODE: Mode = Mode::Read;
 
-    async fn run(&self, tx: &mut dyn Tx) -> Result<WorkflowDetail, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<StoredWorkflow, StoreError> {
         let statements = vec![
             sql!(ONE, self.id),
-            text_of(self.id, TextKind::Spec),
-            text_of(self.id, TextKind::Source),
+            text_of(self.id, WorkflowTextKind::Spec),
+            text_of(self.id, WorkflowTextKind::Source),
             parts_of(self.id),
             sql!(TASKS, self.id),
             sql!(RUNS, self.id),
@@ -94,7 +94,7 @@ impl Op for GetWorkflow {
         let parts = next().into_iter().map(|mut row| part(&mut row)).collect::<Result<Vec<_>, _>>()?;
         let surroundings = PartTasks::read(next(), next())?;
         let parts = self.detailed(tx, parts, surroundings).await?;
-        Ok(WorkflowDetail { workflow, project, spec, source, parts })
+        Ok(StoredWorkflow { workflow, project, spec, source, parts })
     }
 }
 

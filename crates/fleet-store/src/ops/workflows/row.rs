@@ -1,6 +1,6 @@
 //! Workflows and their parts as rows, and how they are locked.
 
-use fleet_core::event::Subject;
+use fleet_core::event::EventSubject;
 use fleet_core::id::WorkflowId;
 use fleet_core::task::Priority;
 use fleet_core::workflow::{Part, Workflow};
@@ -25,12 +25,12 @@ macro_rules! part_columns {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TextKind {
+pub(super) enum WorkflowTextKind {
     Spec,
     Source,
 }
 
-impl TextKind {
+impl WorkflowTextKind {
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::Spec => "spec",
@@ -105,13 +105,13 @@ pub(super) fn parts_of(workflow: WorkflowId) -> Statement {
     sql!(concat!("SELECT ", part_columns!(), " FROM parts p WHERE p.workflow = $1 ORDER BY p.part"), workflow)
 }
 
-pub(super) fn text_of(workflow: WorkflowId, kind: TextKind) -> Statement {
+pub(super) fn text_of(workflow: WorkflowId, kind: WorkflowTextKind) -> Statement {
     sql!("SELECT text FROM workflow_texts WHERE workflow = $1 AND kind = $2", workflow, kind.as_str())
 }
 
 /// What the events of a workflow are about; of a part, its task as well.
-pub(super) const fn about(workflow: &Workflow, task: Option<TaskId>) -> Subject {
-    Subject { project: Some(workflow.project), task, run: None }
+pub(super) const fn about(workflow: &Workflow, task: Option<TaskId>) -> EventSubject {
+    EventSubject { project: Some(workflow.project), task, run: None }
 }
 
 /// Waits until no other transaction changes the workflow, and locks it until this one ends.

@@ -4,7 +4,7 @@ mod step;
 mod world;
 
 use fleet_core::schedule;
-use fleet_store::ops::{Audit, ListTasks, Ready, StatusFilter, TaskFilter};
+use fleet_store::ops::{Audit, ListReady, ListTasks, StatusFilter, TaskFilter};
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 
 use crate::harness::{Engine, Rig};
@@ -35,7 +35,7 @@ async fn tell(engine: Engine, story: &[Step]) {
 }
 
 async fn agree(rig: &Rig, world: &World, step: &Step) {
-    let ready = rig.ok(Ready { filter: TaskFilter::default(), limit: 1_000, now: rig.now() }).await;
+    let ready = rig.ok(ListReady { filter: TaskFilter::default(), limit: 1_000, now: rig.now() }).await;
     let ready: Vec<_> = ready.tasks.iter().map(|task| task.id).collect();
     let expected = schedule::ready(&world.waiting(), &world.edges(), rig.now());
     assert_eq!(ready, expected, "what is ready after {step:?}");

@@ -8,7 +8,7 @@ use fleet_core::policy::RetryPolicy;
 use fleet_core::run::{Ending, Reason, Run};
 use fleet_core::workflow::{Part, PartState, Spec, Stage, Workflow};
 use fleet_store::ops::{
-    AddWorkflow, Author, CancelWorkflow, EndRun, GetWorkflow, PartDetail, RetryWorkflow, WorkflowDetail,
+    AddWorkflow, Author, CancelWorkflow, EndRun, GetWorkflow, PartDetail, RetryWorkflow, StoredWorkflow,
 };
 
 use crate::harness::Rig;
@@ -51,6 +51,7 @@ pub(super) fn result() -> RunResult {
         claimed: None,
         remarks: Vec::new(),
         branch_taken: false,
+        unpublished: false,
     }
 }
 
@@ -75,7 +76,7 @@ impl Rig {
         self.ok(add).await.id
     }
 
-    pub(super) async fn workflow_detail(&self, id: WorkflowId) -> WorkflowDetail {
+    pub(super) async fn workflow_detail(&self, id: WorkflowId) -> StoredWorkflow {
         self.ok(GetWorkflow { id, with_results: true }).await
     }
 

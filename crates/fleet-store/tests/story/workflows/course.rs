@@ -3,7 +3,7 @@
 use fleet_core::outcome::RunResult;
 use fleet_core::report::Verdict;
 use fleet_core::task::TaskState;
-use fleet_core::workflow::{Changes, Condition, Copies, OnFailure, PartState, Returns, Spec, Start};
+use fleet_core::workflow::{ChangeRule, Condition, Copies, OnFailure, PartState, Returns, Spec, StageStart};
 use fleet_store::StoreError;
 
 use super::acts::{BASE, no_retry, result, spec, stage};
@@ -111,10 +111,10 @@ async fn verdicts_and_lists_decide(rig: &Rig) {
 
 async fn a_stage_becomes_the_task_that_its_author_described(rig: &Rig) {
     let (mut look, mut perhaps) = (stage("look", &[]), stage("perhaps", &[0]));
-    look.changes = Changes::None;
+    look.changes = ChangeRule::None;
     look.agent = Some("codex".parse().unwrap());
     look.limits.seconds = Some(60);
-    (perhaps.changes, perhaps.start) = (Changes::Optional, Start::Inherit);
+    (perhaps.changes, perhaps.start) = (ChangeRule::Optional, StageStart::Inherit);
     let id = rig.workflow(spec(vec![look, perhaps])).await;
     let first = rig.get(rig.task_of(id, "look").await).await;
     let task = first.task.spec;

@@ -1,4 +1,4 @@
-//! The four protocols: how a request is read and how an answer is written, each in a file of its own.
+//! The four protocols: how a request is read and how an answer is written, each in its own file.
 //!
 //! Owns everything that a vendor's interface looks like. Must never decide what the model does: that is the script's.
 

@@ -35,10 +35,10 @@ fn render(agents: &[AgentView], now: Millis) -> String {
         column("TRUST", &|agent| agent.trust.clone()),
         column("ENFORCED", &|agent| agent.enforced.clone()),
         column("LIMITS", &|agent| held_back(agent, now)),
-        column("ACCOUNT", &|agent| agent.account.clone()).spare(),
+        column("ACCOUNT", &|agent| agent.account.clone()).optional(),
         column("PROMPTS", &|agent| if agent.takes_prompts { "while it works" } else { "" }.to_owned())
-            .spare(),
-        column("PATH", &|agent| agent.path.clone().unwrap_or_default()).painted(dim).giving_way().spare(),
+            .optional(),
+        column("PATH", &|agent| agent.path.clone().unwrap_or_default()).painted(dim).giving_way().optional(),
     ])
 }
 

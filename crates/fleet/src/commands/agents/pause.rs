@@ -9,10 +9,10 @@ command! {
     /// Agents of one provider and account are paused together. Running agents continue. A provider's rate limit pauses its
     /// account automatically; `fleet agents` shows who is paused.
     #[command(display_order = 60)]
-    Pause(agents_pause) shows said
+    Pause(agents_pause) shows render
 }
 
-fn said(done: &Answer, now: Millis) -> String {
+fn render(done: &Answer, now: Millis) -> String {
     let left = done.paused_until.as_ref().map_or_else(|| "at once".to_owned(), |at| until(at.0, now));
     let was = if done.changed { "is paused" } else { "was already paused for longer" };
     format!("{} {was} and continues {left}", done.account)

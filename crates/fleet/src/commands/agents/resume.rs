@@ -4,10 +4,10 @@ use fleet_core::time::Millis;
 command! {
     /// Resume an agent's account
     #[command(display_order = 70)]
-    Resume(agents_resume) shows said
+    Resume(agents_resume) shows render
 }
 
-fn said(done: &Answer, _: Millis) -> String {
+fn render(done: &Answer, _: Millis) -> String {
     let now = if done.changed { "is no longer paused" } else { "was not paused" };
     format!("{} {now}", done.account)
 }

@@ -14,7 +14,10 @@ command! {
 
 fn render(shown: &Answer, now: Millis) -> String {
     let agent = &shown.agent;
-    let head = format!("{}  {}", strong(&agent.name), escaped(&agent.title));
+    // One that a user defined has no other title.
+    let title = Some(&agent.title).filter(|title| **title != agent.name);
+    let title = title.map(|title| format!("  {}", escaped(title))).unwrap_or_default();
+    let head = format!("{}{title}", strong(&agent.name));
     let levels: Vec<String> = shown.trust_levels.iter().map(level).collect();
     let change = format!("`fleet config set agents.{}.trust WORD` changes it", agent.name);
     let trust =

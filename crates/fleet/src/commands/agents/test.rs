@@ -1,6 +1,6 @@
 use clap::Args;
-use fleet_api::verbs::agents_test::{Answer, Request, Step};
-use fleet_api::verbs::doctor::Verdict;
+use fleet_api::verbs::agents_test::{Answer, Request, TestStep};
+use fleet_api::verbs::doctor::CheckVerdict;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
 use tokio::signal::unix::{SignalKind, signal};
@@ -63,7 +63,7 @@ fn render(response: &Answer) -> String {
     steps.join("\n")
 }
 
-fn line(step: &Step) -> String {
+fn line(step: &TestStep) -> String {
     let mark = mark(step.verdict);
     format!("{mark} {}  {}", strong(&format!("{:<10}", step.name)), escaped(&step.detail))
 }
@@ -75,7 +75,7 @@ fn verdict(response: &Answer) -> Done {
     let bad: Vec<&str> = response
         .steps
         .iter()
-        .filter(|step| step.verdict == Verdict::Bad)
+        .filter(|step| step.verdict == CheckVerdict::Bad)
         .map(|step| step.name.as_str())
         .collect();
     let reason = response.reason.map(|reason| format!(" ({reason})")).unwrap_or_default();

@@ -28,6 +28,11 @@ pub(crate) struct Edit {
 }
 
 impl Edit {
+    /// The user's own file.
+    pub(super) const fn own() -> Self {
+        Self { in_project: false }
+    }
+
     pub(crate) async fn run(self, context: &Context) -> Done {
         let in_project = self.in_project;
         let config_text::Answer { path, text: old, template } =

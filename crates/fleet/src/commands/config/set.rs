@@ -11,14 +11,14 @@ command! {
     /// Set a value in your configuration file; comments and layout stay as they are
     #[command(after_help = EXAMPLES)]
     #[command(display_order = 30)]
-    Set(config_set) then told
+    Set(config_set) then show
 }
 
 const EXAMPLES: &str = "Examples:
   fleet config set tasks.priority 4
   fleet config set agents.codex.model gpt-5 --in-project";
 
-async fn told(context: &Context, Answer { setting, warnings }: Answer) -> Done {
+async fn show(context: &Context, Answer { setting, warnings }: Answer) -> Done {
     for warning in &warnings {
         context.output.note(&format!("{} {}", warn("warning:"), escaped(warning)));
     }

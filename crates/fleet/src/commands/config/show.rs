@@ -13,7 +13,7 @@ use crate::output::{columns, dim, table, value};
 pub(crate) struct Show {
     /// Where each value comes from
     #[arg(long)]
-    show_origin: bool,
+    pub(super) show_origin: bool,
 }
 
 impl Show {

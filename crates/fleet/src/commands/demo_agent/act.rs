@@ -8,16 +8,16 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use fleet_agents::demo::{Child, Line, Step};
+use fleet_agents::demo::{Child, DemoLine, ScriptStep};
 use fleet_core::report::{Report, ReportStatus};
 use fleet_engine::demo;
 use fleet_engine::environment::Environment;
 
-use super::{child, voice};
+use super::{child, print};
 
-/// What an agent knows of its own work.
+/// What the agent did so far.
 #[derive(Debug, Default)]
-pub(super) struct Agent {
+pub(super) struct DemoWork {
     /// What it changed or says that it changed.
     files: BTreeSet<String>,
     commits: Vec<String>,
@@ -36,27 +36,27 @@ enum LastLine {
 }
 
 /// Go on, or exit with this status.
-type Next = ControlFlow<u8>;
+type Flow = ControlFlow<u8>;
 
-const ON: Next = Next::Continue(());
+const ON: Flow = Flow::Continue(());
 /// The exit status when a file that was waited for did not come.
-const WAITED_IN_VAIN: u8 = 75;
+const TIMED_OUT_EXIT_CODE: u8 = 75;
 /// How often to look for it.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-impl Agent {
+impl DemoWork {
     /// Does all steps and returns the exit status. An error is the end of it: nobody listens any more, or the
     /// machine refuses what a test relies on.
-    pub(super) fn work(mut self, session: String, steps: Vec<Step>) -> io::Result<u8> {
-        voice::line(&Line::Session { id: session })?;
+    pub(super) fn work(mut self, session: String, steps: Vec<ScriptStep>) -> io::Result<u8> {
+        print::line(&DemoLine::Session { id: session })?;
         for step in steps {
-            if let Next::Break(code) = self.act(step)? {
+            if let Flow::Break(code) = self.act(step)? {
                 return Ok(code);
             }
         }
         match std::mem::take(&mut self.ending) {
-            LastLine::Report => voice::line(&Line::Result { text: self.report()? })?,
-            LastLine::Words(text) => voice::line(&Line::Result { text })?,
+            LastLine::Report => print::line(&DemoLine::Result { text: self.report()? })?,
+            LastLine::Words(text) => print::line(&DemoLine::Result { text })?,
             LastLine::Nothing => {}
         }
         Ok(0)
@@ -75,51 +75,51 @@ impl Agent {
         Ok(format!("Done.\n\n```json\n{}\n```", serde_json::to_string_pretty(&report)?))
     }
 
-    fn act(&mut self, step: Step) -> io::Result<Next> {
+    fn act(&mut self, step: ScriptStep) -> io::Result<Flow> {
         match step {
-            Step::Write { path, text } => self.change("write", &path, || write(&path, &text))?,
-            Step::Append { path, text } => self.change("append", &path, || append(&path, &text))?,
-            Step::Delete { path } => self.change("delete", &path, || delete(&path))?,
-            Step::WritePort { path } => self.change("write-port", &path, || write(&path, &port()?))?,
-            Step::Mkdir { path } => self.make_folder(&path)?,
-            Step::Commit { message } => self.commit(&message)?,
-            Step::Touch { path } => fs::write(path, "")?,
-            Step::Lie { path } => self.files.extend([path]),
-            Step::Say { text } => self.say(text)?,
-            Step::Think { text } => voice::line(&Line::Thinking { text })?,
-            Step::Raw { text } => voice::raw(&text)?,
-            Step::Stderr { text } => voice::stderr(&text)?,
-            Step::Binary { bytes } => voice::binary(bytes)?,
-            Step::Flood { bytes, lines } => voice::flood(bytes, lines)?,
-            Step::Usage { input, output, micro_usd } => {
-                voice::line(&Line::Usage { input, output, micro_usd })?;
+            ScriptStep::Write { path, text } => self.change("write", &path, || write(&path, &text))?,
+            ScriptStep::Append { path, text } => self.change("append", &path, || append(&path, &text))?,
+            ScriptStep::Delete { path } => self.change("delete", &path, || delete(&path))?,
+            ScriptStep::WritePort { path } => self.change("write-port", &path, || write(&path, &port()?))?,
+            ScriptStep::Mkdir { path } => self.make_folder(&path)?,
+            ScriptStep::Commit { message } => self.commit(&message)?,
+            ScriptStep::Touch { path } => fs::write(path, "")?,
+            ScriptStep::Lie { path } => self.files.extend([path]),
+            ScriptStep::Say { text } => self.say(text)?,
+            ScriptStep::Think { text } => print::line(&DemoLine::Thinking { text })?,
+            ScriptStep::Raw { text } => print::raw(&text)?,
+            ScriptStep::Stderr { text } => print::stderr(&text)?,
+            ScriptStep::Binary { bytes } => print::binary(bytes)?,
+            ScriptStep::Flood { bytes, lines } => print::flood(bytes, lines)?,
+            ScriptStep::Usage { input, output, micro_usd } => {
+                print::line(&DemoLine::Usage { input, output, micro_usd })?;
             }
-            Step::RateLimit { span } => voice::line(&Line::RateLimit { wait_ms: millis(span) })?,
-            Step::Error { reason, text } => voice::line(&Line::Error { reason, text })?,
-            Step::Report { text } => self.ending = LastLine::Words(text),
-            Step::Ask { text } => self.ask(text)?,
-            Step::Done { summary } => self.declare("done", &summary)?,
-            Step::Fail { summary } => self.declare("fail", &summary)?,
-            Step::Fork { child } => self.fork(&child)?,
-            Step::Sleep { span } => thread::sleep(span),
-            Step::Hang => hang(),
-            Step::Ignore { signal } => demo::ignore(signal.as_str())?,
-            Step::Die { signal } => demo::signal_self(signal.as_str())?,
-            Step::WaitFor { path, patience } => return wait_for(&path, patience),
-            Step::Exit { code } => return Ok(Next::Break(code)),
-            Step::Once { path, step } => return self.once(&path, *step),
+            ScriptStep::RateLimit { span } => print::line(&DemoLine::RateLimit { wait_ms: millis(span) })?,
+            ScriptStep::Error { reason, text } => print::line(&DemoLine::Error { reason, text })?,
+            ScriptStep::Report { text } => self.ending = LastLine::Words(text),
+            ScriptStep::Ask { text } => self.ask(text)?,
+            ScriptStep::Done { summary } => self.declare("done", &summary)?,
+            ScriptStep::Fail { summary } => self.declare("fail", &summary)?,
+            ScriptStep::Fork { child } => self.fork(&child)?,
+            ScriptStep::Sleep { span } => thread::sleep(span),
+            ScriptStep::Hang => hang(),
+            ScriptStep::Ignore { signal } => demo::ignore(signal.as_str())?,
+            ScriptStep::Die { signal } => demo::signal_self(signal.as_str())?,
+            ScriptStep::WaitFor { path, patience } => return wait_for(&path, patience),
+            ScriptStep::Exit { code } => return Ok(Flow::Break(code)),
+            ScriptStep::Once { path, step } => return self.once(&path, *step),
         }
         Ok(ON)
     }
 
     fn say(&mut self, text: String) -> io::Result<()> {
         self.last_words = Some(text.clone());
-        voice::line(&Line::Text { text })
+        print::line(&DemoLine::Text { text })
     }
 
     fn ask(&mut self, text: String) -> io::Result<()> {
         self.ending = LastLine::Nothing;
-        voice::line(&Line::Question { text })
+        print::line(&DemoLine::Question { text })
     }
 
     /// As any agent does it: by a command, with the run in its environment.
@@ -154,7 +154,7 @@ impl Agent {
         Ok(())
     }
 
-    fn once(&mut self, path: &str, step: Step) -> io::Result<Next> {
+    fn once(&mut self, path: &str, step: ScriptStep) -> io::Result<Flow> {
         match OpenOptions::new().write(true).create_new(true).open(path) {
             Ok(_) => self.act(step),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(ON),
@@ -174,13 +174,13 @@ impl Agent {
         let id = self.tools.to_string();
         let files: Vec<String> = file.map(str::to_owned).into_iter().collect();
         let (name, input) = (name.to_owned(), input.to_owned());
-        voice::line(&Line::Tool { id: id.clone(), name, input, files: files.clone() })?;
+        print::line(&DemoLine::Tool { id: id.clone(), name, input, files: files.clone() })?;
         let done = act();
         let (ok, output) = match &done {
             Ok(said) => (true, said.clone()),
             Err(error) => (false, error.to_string()),
         };
-        voice::line(&Line::ToolResult { id, ok, output, files })?;
+        print::line(&DemoLine::ToolResult { id, ok, output, files })?;
         Ok(done.ok())
     }
 }
@@ -220,12 +220,12 @@ fn hang() -> ! {
     }
 }
 
-fn wait_for(path: &str, patience: Duration) -> io::Result<Next> {
+fn wait_for(path: &str, patience: Duration) -> io::Result<Flow> {
     let mut waited = Duration::ZERO;
     while !fs::exists(path)? {
         if waited >= patience {
-            voice::stderr(&format!("gave up after {patience:?} waiting for {path}"))?;
-            return Ok(Next::Break(WAITED_IN_VAIN));
+            print::stderr(&format!("gave up after {patience:?} waiting for {path}"))?;
+            return Ok(Flow::Break(TIMED_OUT_EXIT_CODE));
         }
         thread::sleep(POLL_INTERVAL);
         waited += POLL_INTERVAL;

@@ -5,7 +5,7 @@
 
 mod act;
 mod child;
-mod voice;
+mod print;
 
 use clap::Args;
 use fleet_agents::demo::{self, Child};
@@ -14,7 +14,7 @@ use fleet_core::problem::{Code, Problem};
 use super::text_input::read_stdin;
 use crate::Done;
 use crate::output::Output;
-use act::Agent;
+use act::DemoWork;
 
 /// Work as a scripted agent on the task on standard input, in the current directory
 #[derive(Debug, Args)]
@@ -44,12 +44,12 @@ impl DemoAgent {
         let steps = match demo::script(&prompt) {
             Ok(steps) => steps.unwrap_or_else(|| demo::job(&prompt, self.read_only)),
             Err(error) => {
-                voice::stderr(&error.to_string()).map_err(cannot)?;
+                print::stderr(&error.to_string()).map_err(cannot)?;
                 std::process::exit(BAD_SCRIPT);
             }
         };
         let session = self.session.unwrap_or_else(|| format!("demo-{}", std::process::id()));
-        let code = Agent::default().work(session, steps).map_err(cannot)?;
+        let code = DemoWork::default().work(session, steps).map_err(cannot)?;
         std::process::exit(i32::from(code))
     }
 }

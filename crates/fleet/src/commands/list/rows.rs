@@ -18,14 +18,14 @@ use crate::output::{
 
 /// How a list is laid out.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Form {
+pub(super) struct ListLayout {
     pub(super) grouped: bool,
     pub(super) all_projects: bool,
 }
 
 /// What is shown of a task.
 #[derive(Debug, Default)]
-struct Row {
+struct TaskRow {
     batch: Option<BatchId>,
     project: String,
     id: String,
@@ -45,26 +45,27 @@ struct Row {
     folder: String,
 }
 
-impl Form {
+impl ListLayout {
     pub(super) fn render(self, list: &Answer, now: Millis) -> String {
         let rows = rows(list, now);
         if !self.grouped {
             return self.table(&rows.iter().collect::<Vec<_>>());
         }
         // The newest batch first, as everywhere; what belongs to none comes last.
-        let mut groups: BTreeMap<Option<BatchId>, Vec<&Row>> = BTreeMap::new();
+        let mut groups: BTreeMap<Option<BatchId>, Vec<&TaskRow>> = BTreeMap::new();
         for row in &rows {
             groups.entry(row.batch).or_default().push(row);
         }
-        let group = |(batch, rows): (&Option<BatchId>, &Vec<&Row>)| {
+        let group = |(batch, rows): (&Option<BatchId>, &Vec<&TaskRow>)| {
             let title = batch.map_or_else(|| "without a batch".to_owned(), |batch| format!("batch {batch}"));
             format!("{}  {}\n{}", strong(&title), dim(&states(rows)), self.table(rows))
         };
         groups.iter().rev().map(group).collect::<Vec<_>>().join("\n\n")
     }
 
-    fn table(self, rows: &[&Row]) -> String {
-        let column = |cell: fn(&Row) -> &String| rows.iter().map(|row| cell(row).clone()).collect::<Vec<_>>();
+    fn table(self, rows: &[&TaskRow]) -> String {
+        let column =
+            |cell: fn(&TaskRow) -> &String| rows.iter().map(|row| cell(row).clone()).collect::<Vec<_>>();
         let mut columns = vec![
             Column::new("ID", column(|row| &row.id)),
             Column::new("BRANCH", column(|row| &row.branch)).naming(),
@@ -72,14 +73,14 @@ impl Form {
             Column::new("STATE", column(|row| &row.state)).painted(paint_status),
             Column::new("TIME", column(|row| &row.time)).painted(dim),
             Column::new("TASK", column(|row| &row.title)).keeping(TITLE),
-            Column::new("NOTE", column(|row| &row.note)).painted(dim).giving_way().spare(),
-            Column::new("WHERE", column(|row| &row.place)).spare(),
-            Column::new("ENDED", column(|row| &row.ended)).painted(dim).spare(),
-            Column::new("IDLE", column(|row| &row.idle)).spare(),
-            Column::new("CPU", column(|row| &row.cpu)).spare(),
-            Column::new("MEM", column(|row| &row.memory)).spare(),
-            Column::new("TOKENS", column(|row| &row.tokens)).spare(),
-            Column::new("COST", column(|row| &row.cost)).spare(),
+            Column::new("NOTE", column(|row| &row.note)).painted(dim).giving_way().optional(),
+            Column::new("WHERE", column(|row| &row.place)).optional(),
+            Column::new("ENDED", column(|row| &row.ended)).painted(dim).optional(),
+            Column::new("IDLE", column(|row| &row.idle)).optional(),
+            Column::new("CPU", column(|row| &row.cpu)).optional(),
+            Column::new("MEM", column(|row| &row.memory)).optional(),
+            Column::new("TOKENS", column(|row| &row.tokens)).optional(),
+            Column::new("COST", column(|row| &row.cost)).optional(),
             Column::new("FOLDER", column(|row| &row.folder)).extra(),
         ];
         if self.all_projects {
@@ -90,28 +91,32 @@ impl Form {
 }
 
 /// Agents at work first, then the queue, then what ended; each task once.
-fn rows(list: &Answer, now: Millis) -> Vec<Row> {
+fn rows(list: &Answer, now: Millis) -> Vec<TaskRow> {
     let (live, ended): (Vec<_>, Vec<_>) = list.runs.iter().partition(|listed| listed.run.state.is_live());
     let listed: BTreeSet<TaskId> = list.runs.iter().map(|listed| listed.run.task).collect();
     let waiting = list.queue.iter().filter(|task| !listed.contains(&task.id));
-    let queued = waiting.map(|task| Row {
+    let task = |task: &TaskView| TaskRow {
         project: list.projects.get(&task.project).cloned().unwrap_or_default(),
         ..of_task(task, now)
-    });
+    };
     let run = |listed: &&ListedRunView| of_run(listed, now);
-    live.iter().map(run).chain(queued).chain(ended.iter().map(run)).collect()
+    let unstarted = list.unstarted.iter().map(|one| (one.updated_at.0, task(one)));
+    let mut over: Vec<(Millis, TaskRow)> =
+        ended.iter().map(|one| (one.run.created_at.0, run(one))).chain(unstarted).collect();
+    over.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+    live.iter().map(run).chain(waiting.map(task)).chain(over.into_iter().map(|(_, row)| row)).collect()
 }
 
-fn of_run(listed: &ListedRunView, now: Millis) -> Row {
+fn of_run(listed: &ListedRunView, now: Millis) -> TaskRow {
     let (run, load) = (&listed.run, listed.load);
     let used = run.input_tokens.saturating_add(run.output_tokens);
     let idle = load.and_then(|load| load.idle_seconds);
     let state = state(listed);
-    Row {
+    TaskRow {
         batch: listed.batch,
         project: listed.project_name.clone(),
         id: run.task.short().to_owned(),
-        branch: run.branch.clone().unwrap_or_default(),
+        branch: branch(listed),
         agent: agent(run),
         state: state.clone(),
         title: listed.title.clone().unwrap_or_default(),
@@ -128,9 +133,15 @@ fn of_run(listed: &ListedRunView, now: Millis) -> Row {
     }
 }
 
-fn of_task(task: &TaskView, now: Millis) -> Row {
+/// One that failed in preparation has none: then it is the one that its task was to have.
+fn branch(listed: &ListedRunView) -> String {
+    let of_run = listed.run.branch.as_ref().or(listed.task_branch.as_ref());
+    of_run.cloned().unwrap_or_else(|| own_branch(listed.run.task))
+}
+
+fn of_task(task: &TaskView, now: Millis) -> TaskRow {
     let own = || if task.attempts > 0 { own_branch(task.id) } else { String::new() };
-    Row {
+    TaskRow {
         batch: task.batch,
         id: task.id.short().to_owned(),
         branch: task.branch.clone().unwrap_or_else(own),
@@ -139,11 +150,11 @@ fn of_task(task: &TaskView, now: Millis) -> Row {
         title: task.title.clone(),
         time: ago(task.created_at.0, now),
         note: note_of_task(task),
-        ..Row::default()
+        ..TaskRow::default()
     }
 }
 
-fn states(rows: &[&Row]) -> String {
+fn states(rows: &[&TaskRow]) -> String {
     let mut states: BTreeMap<&str, usize> = BTreeMap::new();
     for row in rows {
         *states.entry(row.state.as_str()).or_default() += 1;

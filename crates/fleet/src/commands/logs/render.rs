@@ -9,8 +9,8 @@ use fleet_engine::clock;
 use crate::output::{alarm, dim, strong, warn};
 
 /// A longer line is cut: nobody reads it to its end.
-const LONGEST: usize = 16 * 1024;
-/// Of the answer of a tool so many lines are shown.
+const MAX_TEXT_BYTES: usize = 16 * 1024;
+/// At most this many lines of a tool's answer are shown.
 const MOST_OF_A_TOOL: usize = 5;
 
 /// At least this much of what was said is remembered: more than any last message.
@@ -116,17 +116,17 @@ fn pause(until: Option<When>) -> String {
     }
 }
 
-/// What stands in the place of bytes that were not kept.
+/// What is shown in the place of bytes that were not kept.
 pub(super) fn gap(bytes: u64) -> String {
     format!("[fleet: {bytes} bytes were not kept]")
 }
 
 fn painted(text: &str, paint: fn(&str) -> String) -> Vec<String> {
-    escaped_lines(text.trim_end()).lines().map(|line| paint(&shortened(line, LONGEST))).collect()
+    escaped_lines(text.trim_end()).lines().map(|line| paint(&shortened(line, MAX_TEXT_BYTES))).collect()
 }
 
 fn line(text: &str) -> String {
-    shortened(&escaped(text), LONGEST).into_owned()
+    shortened(&escaped(text), MAX_TEXT_BYTES).into_owned()
 }
 
 fn tool(name: &str, summary: &str, files: &[String]) -> String {

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct ListLine {
     branch: String,
     prompt: String,
     agent: Option<String>,
@@ -23,7 +23,7 @@ pub(super) fn parse(text: &str) -> Outcome<Vec<Job>> {
 
 fn job(line: &str) -> Result<Job, String> {
     let job = if line.starts_with('{') {
-        let Line { branch, prompt, agent, model } =
+        let ListLine { branch, prompt, agent, model } =
             serde_json::from_str(line).map_err(|error| error.to_string())?;
         Job { branch: Some(branch), prompt, agent, model, ..Job::default() }
     } else {

@@ -7,7 +7,7 @@ use fleet_core::text::{escaped, escaped_lines};
 use crate::output::{dim, warn};
 
 /// So many names of each kind are shown; `--json` and git have the rest.
-const MOST: usize = 20;
+const MAX_LISTED: usize = 20;
 
 pub(crate) fn render(result: &serde_json::Value) -> String {
     match serde_json::from_value::<RunResult>(result.clone()) {
@@ -58,8 +58,8 @@ fn listed(one: &str, several: &str, total: usize, names: &[String]) -> String {
         return String::new();
     }
     let mut lines = vec![dim(&if total == 1 { format!("1 {one}") } else { format!("{total} {several}") })];
-    lines.extend(names.iter().take(MOST).map(|name| format!("  {}", escaped(name))));
-    let more = total.saturating_sub(names.len().min(MOST));
+    lines.extend(names.iter().take(MAX_LISTED).map(|name| format!("  {}", escaped(name))));
+    let more = total.saturating_sub(names.len().min(MAX_LISTED));
     if more > 0 {
         lines.push(dim(&format!("  and {more} more: --json shows more")));
     }

@@ -3,7 +3,7 @@ use fleet_api::verbs::task_delete::Request;
 use fleet_core::text::escaped;
 
 use super::super::Context;
-use super::super::consent::insist;
+use super::super::consent::require_consent;
 use crate::Done;
 use crate::output::{count, strong};
 
@@ -30,7 +30,7 @@ impl Delete {
                 context.output.note(&format!("{}  {}", strong(task.id.as_str()), escaped(&task.title)));
             }
             let question = format!("Delete {} permanently?", count(meant.len(), "task"));
-            if !insist(context, false, &question, "nothing was deleted")? {
+            if !require_consent(context, false, &question, "nothing was deleted")? {
                 let nothing = serde_json::json!({ "deleted": [] });
                 return context.output.show(&nothing, || "nothing was deleted".to_owned());
             }

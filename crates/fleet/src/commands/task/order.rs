@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
-use fleet_api::verbs::task_order::{Answer, Request, Step};
+use fleet_api::verbs::task_order::{Answer, OrderedTask, Request};
 use fleet_core::id::TaskId;
 use fleet_core::text::escaped;
 
@@ -73,11 +73,11 @@ fn name(titles: &BTreeMap<TaskId, &str>, id: TaskId) -> String {
     format!("{id}  {}", escaped(titles.get(&id).copied().unwrap_or_default()))
 }
 
-fn frees(step: &Step) -> String {
+fn frees(step: &OrderedTask) -> String {
     if step.unblocks == 0 { String::new() } else { step.unblocks.to_string() }
 }
 
-fn note(step: &Step) -> String {
+fn note(step: &OrderedTask) -> String {
     let Some(obstacle) = &step.obstacle else { return String::new() };
     let cause = obstacle.chain.last().map(ToString::to_string).unwrap_or_default();
     if obstacle.needs_a_person {

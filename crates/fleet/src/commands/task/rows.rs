@@ -37,14 +37,14 @@ fn render(list: &TaskList, all_projects: bool) -> String {
     let notes = list.tasks.iter().map(|task| missing(task).unwrap_or_else(|| note(task)));
     let mut columns = vec![
         Column::new("ID", column(|task| task.id.short().to_owned())),
-        Column::new("PRI", column(|task| task.priority.to_string())).spare(),
+        Column::new("PRI", column(|task| task.priority.to_string())).optional(),
         Column::new("STATUS", column(|task| task.status.clone())).painted(paint_status),
-        Column::new("AGE", column(|task| ago(task.created_at.0, clock::now()))).painted(dim).spare(),
+        Column::new("AGE", column(|task| ago(task.created_at.0, clock::now()))).painted(dim).optional(),
         Column::new("TITLE", column(|task| task.title.clone())).keeping(TITLE),
         Column::new("AGENT", column(|task| agent_and_model(task.agent.as_deref(), task.model.as_deref())))
             .giving_way(),
-        Column::new("BRANCH", column(|task| task.branch.clone().unwrap_or_default())).naming().spare(),
-        Column::new("LABELS", column(labels)).painted(dim).giving_way().spare(),
+        Column::new("BRANCH", column(|task| task.branch.clone().unwrap_or_default())).naming().optional(),
+        Column::new("LABELS", column(labels)).painted(dim).giving_way().optional(),
         Column::new("NOTE", notes).keeping(NOTE),
     ];
     if all_projects {

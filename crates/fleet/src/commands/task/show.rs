@@ -24,7 +24,7 @@ fn render(shown: &Answer, _: Millis) -> String {
         parts.push(escaped_lines(description.trim_end()).into_owned());
     }
     if !shown.runs.is_empty() {
-        parts.push(runs(&shown.runs));
+        parts.push(runs(shown));
     }
     if !shown.messages.is_empty() {
         parts.push(messages::table_of(&shown.messages, clock::now()));
@@ -105,12 +105,15 @@ fn neighbours(list: &[Neighbour]) -> String {
         .join(", ")
 }
 
-fn runs(runs: &[RunView]) -> String {
-    let column = columns(runs);
+fn runs(shown: &Answer) -> String {
+    let column = columns(&shown.runs);
+    let state = |run: &RunView| {
+        if shown.asked.contains(&run.id) { "asked".to_owned() } else { run.state.to_string() }
+    };
     table(vec![
         column("RUN", &|run| run.id.to_string()),
         column("TRY", &|run| run.attempt.to_string()),
-        column("STATE", &|run| run.state.to_string()).painted(paint_status),
+        column("STATE", &state).painted(paint_status),
         column("AGENT", &|run| run.agent.clone()),
         column("RUNNER", &|run| run.runner.clone()),
         column("REASON", &|run| run.reason.map(|reason| reason.to_string()).unwrap_or_default()),

@@ -1,6 +1,6 @@
 use clap::Args;
 use fleet_api::verbs::task_find;
-use fleet_api::verbs::task_similar::{Of, Request, Similar as Found};
+use fleet_api::verbs::task_similar::{Request, Similar as Found, SimilarTo};
 
 use super::super::Context;
 use super::search::older;
@@ -32,7 +32,7 @@ impl Similar {
     pub(crate) async fn run(self, context: &Context) -> Done {
         let of = match self.of.as_slice() {
             [one] => named(context, one).await,
-            several => Of::Text(several.join(" ")),
+            several => SimilarTo::Text(several.join(" ")),
         };
         let found = context.call(Request { of, ..self.request }).await?;
         let many = count(found.looked_at, "task");
@@ -44,10 +44,10 @@ impl Similar {
 }
 
 /// A single word is a task, if one has such an id or branch.
-async fn named(context: &Context, word: &str) -> Of {
+async fn named(context: &Context, word: &str) -> SimilarTo {
     match context.call(task_find::Request { id: word.to_owned() }).await {
-        Ok(found) => Of::Task(found.task.to_string()),
-        Err(_) => Of::guess(word.to_owned()),
+        Ok(found) => SimilarTo::Task(found.task.to_string()),
+        Err(_) => SimilarTo::guess(word.to_owned()),
     }
 }
 

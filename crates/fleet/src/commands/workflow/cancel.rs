@@ -3,7 +3,7 @@ use fleet_api::verbs::workflow_cancel::{Cancelled, Request};
 use fleet_core::text::escaped;
 
 use super::super::Context;
-use super::super::consent::insist;
+use super::super::consent::require_consent;
 use super::list;
 use crate::Done;
 use crate::output::{columns, count, dim, paint_status, strong, table};
@@ -39,19 +39,21 @@ impl Cancel {
             ]));
         }
         let question = format!("Cancel {}?", count(meant.len(), "workflow"));
-        if !insist(context, yes || meant.len() == 1, &question, "nothing was cancelled")? {
+        if !require_consent(context, yes || meant.len() == 1, &question, "nothing was cancelled")? {
             let nothing = serde_json::json!({ "workflows": [] });
             return context.output.show(&nothing, || "nothing was cancelled".to_owned());
         }
         // What was agreed to, whatever the names may mean by now.
         let ids = meant.iter().map(|one| one.workflow.id.to_string()).collect();
         let answer = context.call(Request { ids, ..request }).await?;
-        context.output.show(&answer, || answer.workflows.iter().map(said).collect::<Vec<_>>().join("\n"))?;
+        context
+            .output
+            .show(&answer, || answer.workflows.iter().map(cancelled_line).collect::<Vec<_>>().join("\n"))?;
         answer.problem().filter(|_| !no_wait).map_or(Ok(()), Err)
     }
 }
 
-fn said(one: &Cancelled) -> String {
+fn cancelled_line(one: &Cancelled) -> String {
     let head = format!(
         "{}  {}  {}",
         strong(one.workflow.id.as_str()),

@@ -1,9 +1,9 @@
 use clap::Args;
-use fleet_api::verbs::workflow_check::{Checked, Picture, Request, StagePicture};
+use fleet_api::verbs::workflow_check::{CheckedFile, Picture, Request, StagePicture};
 use fleet_api::views::{Diagnostic, Severity};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
-use fleet_core::workflow::{Changes, Returns, Start};
+use fleet_core::workflow::{ChangeRule, Returns, StageStart};
 use unicode_width::UnicodeWidthStr;
 
 use super::super::Context;
@@ -40,7 +40,7 @@ impl Check {
         let checked = context.call(Request { workflows, from, ..self.request }).await?;
         let all = &checked.workflows;
         for diagnostic in all.iter().flat_map(|one| &one.diagnostics) {
-            let file = context.near(&diagnostic.file);
+            let file = context.shortest_path(&diagnostic.file);
             context.output.note(&diagnostics::shown(&Diagnostic { file, ..diagnostic.clone() }));
         }
         if context.output.is_json() {
@@ -54,7 +54,7 @@ impl Check {
     }
 }
 
-fn conclude(context: &Context, all: &[Checked]) -> Done {
+fn conclude(context: &Context, all: &[CheckedFile]) -> Done {
     let wrong = all.iter().filter(|one| !one.ok).count();
     if wrong == 0 {
         return Ok(());
@@ -62,15 +62,15 @@ fn conclude(context: &Context, all: &[Checked]) -> Done {
     let errors = all.iter().flat_map(|one| &one.diagnostics).filter(|one| one.severity == Severity::Error);
     let found = count(errors.count(), "problem");
     let message = match all {
-        [one] => format!("{} has {found}", escaped(&context.near(&one.file))),
+        [one] => format!("{} has {found}", escaped(&context.shortest_path(&one.file))),
         all => format!("{wrong} of {} workflows are wrong: {found}", all.len()),
     };
     Err(Problem::new(Code::WorkflowInvalid, message))
 }
 
-fn shown(context: &Context, one: &Checked, named: &str) -> Option<String> {
+fn shown(context: &Context, one: &CheckedFile, named: &str) -> Option<String> {
     let picture = one.workflow.as_ref()?;
-    let file = strong(&escaped(&context.near(&one.file)));
+    let file = strong(&escaped(&context.shortest_path(&one.file)));
     let title = format!("{file}: OK, {}", count(picture.stages.len(), "stage"));
     let mut parts = vec![title, graph(picture), stages(picture)];
     let mut wants = Vec::new();
@@ -90,7 +90,7 @@ fn shown(context: &Context, one: &Checked, named: &str) -> Option<String> {
 /// The maximum width of a picture.
 const WIDE: usize = 78;
 
-/// The levels in order: what stands in one level may run at the same time.
+/// The levels in order: what is in one level may run at the same time.
 fn graph(picture: &Picture) -> String {
     let deepest = picture.stages.iter().map(|stage| stage.level).max().unwrap_or(0);
     let level = |level: usize| {
@@ -146,10 +146,10 @@ fn stages(picture: &Picture) -> String {
 /// What sets a stage apart, in a few words.
 fn how(stage: &StagePicture) -> String {
     let mut words = Vec::new();
-    if stage.start == Start::Inherit {
+    if stage.start == StageStart::Inherit {
         words.push("inherits".to_owned());
     }
-    if stage.changes == Changes::None {
+    if stage.changes == ChangeRule::None {
         words.push("read-only".to_owned());
     }
     if stage.returns != Returns::Report {

@@ -42,7 +42,7 @@ impl Clean {
         let ids = meant.iter().map(|workflow| workflow.id.to_string()).collect();
         let request = Request { ids, discard, confirmed: Some(plan.removed), ..Request::default() };
         let done = Answer { workflows: Vec::new(), ..context.call(request).await? };
-        context.output.show(&done, || said(&done))
+        context.output.show(&done, || render(&done))
     }
 }
 
@@ -75,7 +75,7 @@ fn listed(plan: &Answer, meant: &[WorkflowView]) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
 
-fn said(done: &Answer) -> String {
+fn render(done: &Answer) -> String {
     let mut lines: Vec<String> =
         done.deleted.iter().map(|id| format!("removed workflow {}", escaped(id.as_str()))).collect();
     lines.extend(done.removed.iter().map(removed));

@@ -12,7 +12,7 @@ use super::super::launching::wake;
 use crate::Done;
 use crate::exit::interrupted;
 use crate::follow::stages::cause;
-use crate::follow::{End, follow_workflow};
+use crate::follow::{FollowEnd, follow_workflow};
 use crate::output::{count, dim, paint_status, print_json, strong, warn};
 
 /// So many stages that are not done are named one by one.
@@ -32,7 +32,7 @@ pub(super) async fn see(context: &Context, started: &WorkflowDetail, detach: boo
 }
 
 /// Says how it ended: as JSON how it stands, else what to do next. A workflow that has not succeeded is a problem.
-pub(crate) async fn conclude(context: &Context, seen: &WorkflowDetail, end: End) -> Done {
+pub(crate) async fn conclude(context: &Context, seen: &WorkflowDetail, end: FollowEnd) -> Done {
     let id = seen.workflow.id;
     if context.output.is_json() {
         // With what its agents said, which nobody looks at in between.
@@ -40,7 +40,7 @@ pub(crate) async fn conclude(context: &Context, seen: &WorkflowDetail, end: End)
             workflow_show::Request { id: id.to_string(), depth: Depth::Results, ..Default::default() };
         print_json(&context.call(request).await?.workflow)?;
     }
-    if end == End::Left {
+    if end == FollowEnd::Left {
         context.output.note(&format!(
             "agents keep running: `fleet workflow watch {id}` shows it, `fleet workflow cancel {id}` stops it"
         ));
@@ -55,13 +55,13 @@ pub(crate) async fn conclude(context: &Context, seen: &WorkflowDetail, end: End)
     context.output.note(&dim(&format!("{} done", count(took, "stage"))));
     let failed: Vec<&StageView> = seen.stages.iter().filter(|stage| stage.state.is_bad()).collect();
     if !failed.is_empty() {
-        // It said itself that it goes on without them, and whoever uses what came out has to know.
+        // It said itself that it goes on without them, and anyone who uses the result has to know.
         context
             .output
             .note(&warn(&format!("{} failed, and it went on without:", count(failed.len(), "stage"))));
     }
     for stage in failed.iter().take(NAMED) {
-        context.output.note(&format!("  {}", escaped(&said(stage))));
+        context.output.note(&format!("  {}", escaped(&stage_line(stage))));
     }
     if failed.len() > NAMED {
         context.output.note(&format!("  and {} more: `fleet workflow show {id}`", failed.len() - NAMED));
@@ -95,7 +95,7 @@ pub(super) fn problem(seen: &WorkflowDetail) -> Option<Problem> {
     };
     let more = open.len().checked_sub(NAMED + 1);
     let more = more.map(|more| format!("and {} more: `fleet workflow show {id}`", more + 1));
-    let named = open.iter().take(NAMED).map(|stage| said(stage));
+    let named = open.iter().take(NAMED).map(|stage| stage_line(stage));
     let problem = Problem::new(Code::RunFailed, message).hints(named.chain(more));
     Some(match seen.workflow.state {
         WorkflowState::Failed | WorkflowState::Cancelled => problem
@@ -104,7 +104,7 @@ pub(super) fn problem(seen: &WorkflowDetail) -> Option<Problem> {
     })
 }
 
-fn said(stage: &StageView) -> String {
+fn stage_line(stage: &StageView) -> String {
     let why = stage.why.as_deref().map(|why| format!(": {}", cause(why))).unwrap_or_default();
     let next = match (stage.task, stage.status.as_str()) {
         (None, _) => String::new(),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use fleet_api::verbs::workflow_init::{Answer, Request};
-use fleet_api::views::Format;
+use fleet_api::views::FileFormat;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
 use serde::Serialize;
@@ -32,7 +32,7 @@ pub(crate) struct Init {
     force: bool,
     /// File format [default: from the path, or toml]; only TOML has the comments
     #[arg(long, value_name = "FORMAT")]
-    format: Option<Format>,
+    format: Option<FileFormat>,
 }
 
 const EXAMPLES: &str = "Examples:
@@ -58,9 +58,9 @@ impl Init {
         write(&path, &workflow.text, if self.force { Existing::Replace } else { Existing::Keep })?;
         let Answer { name, format, .. } = workflow;
         let written = Written { name, path: path.display().to_string(), format, named };
-        context
-            .output
-            .show(&written, || format!("wrote {}", strong(&escaped(&context.near(&written.path)))))?;
+        context.output.show(&written, || {
+            format!("wrote {}", strong(&escaped(&context.shortest_path(&written.path))))
+        })?;
         let named = escaped(&written.named);
         context.output.note(&dim(&format!(
             "change it as you like, then: fleet workflow check {named}\nto run it: fleet workflow run {named} --task \"…\""
@@ -69,10 +69,10 @@ impl Init {
     }
 
     /// What was asked for, or what the name of the file says.
-    fn format(&self) -> Outcome<Option<Format>> {
+    fn format(&self) -> Outcome<Option<FileFormat>> {
         let Some(path) = &self.path else { return Ok(self.format) };
         let shown = escaped(&path.display().to_string()).into_owned();
-        match (Format::of(path), self.format) {
+        match (FileFormat::of(path), self.format) {
             (Some(said), Some(wanted)) if said != wanted => {
                 let message = format!("{shown} does not have the extension of {}", wanted.end());
                 Err(Problem::new(Code::InvalidValue, message)
@@ -92,7 +92,7 @@ impl Init {
 struct Written {
     name: String,
     path: String,
-    format: Format,
+    format: FileFormat,
     /// How to name it to other commands.
     named: String,
 }
@@ -105,7 +105,7 @@ enum Existing {
 }
 
 /// The folder of the repository's own workflows. A repository could hold a link in its place, and then the file would go
-/// where whoever made the repository wants it.
+/// where the owner of the repository wants it.
 fn own_folder(folder: &Path) -> Outcome<&Path> {
     for dir in [folder.parent().unwrap_or(folder), folder] {
         if dir.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink()) {

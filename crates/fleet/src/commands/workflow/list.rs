@@ -49,7 +49,7 @@ fn render(list: &Answer, all_projects: bool, now: Millis) -> String {
         column("STATE", &|workflow| workflow.state.to_string()).painted(paint_status),
         column("STAGES", &|workflow| progress(workflow)),
         column("TIME", &|workflow| elapsed(workflow, now)).painted(dim),
-        column("AGE", &|workflow| ago(workflow.created_at.0, now)).painted(dim).spare(),
+        column("AGE", &|workflow| ago(workflow.created_at.0, now)).painted(dim).optional(),
         column("NAME", &|workflow| workflow.name.clone()).naming(),
         column("NOTE", &|workflow| workflow.why.clone().unwrap_or_default()).giving_way(),
     ];

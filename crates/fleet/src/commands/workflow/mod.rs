@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use clap::Args;
-use fleet_api::views::{Format, WorkflowSource};
+use fleet_api::views::{FileFormat, WorkflowSource};
 use fleet_core::problem::Outcome;
 
 use super::Context;
@@ -35,7 +35,7 @@ fn source(context: &Context, named: String) -> Outcome<WorkflowSource> {
         return Ok(WorkflowSource::Named(named));
     }
     let path = Path::new(&named);
-    let format = Format::of(path).unwrap_or_default();
+    let format = FileFormat::of(path).unwrap_or_default();
     Ok(WorkflowSource::Given { text: read_file(path)?, format, name: named })
 }
 

@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use fleet_api::verbs::workflow_run::{Plan, Request};
+use fleet_api::verbs::workflow_run::{Request, WorkflowPlan};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::{escaped, escaped_lines};
 
@@ -89,7 +89,7 @@ fn instead(problem: Problem) -> Problem {
     }
 }
 
-fn picture(plan: &Plan) -> String {
+fn picture(plan: &WorkflowPlan) -> String {
     let column = columns(&plan.stages);
     let stages = table(vec![
         column("STAGE", &|stage| stage.name.clone()).giving_way(),

@@ -67,11 +67,11 @@ fn stages(stages: &[StageView], now: Millis) -> String {
     table(vec![
         column("STAGE", &|stage| stage.name.clone()).naming(),
         column("STATE", &|stage| stage.status.clone()).painted(paint_status),
-        column("AGENT", &agent).giving_way().spare(),
+        column("AGENT", &agent).giving_way().optional(),
         column("TIME", &|stage| elapsed(stage, now)).painted(dim),
-        column("TOKENS", &|stage| tokens(stage.input_tokens + stage.output_tokens)).painted(dim).spare(),
-        column("COST", &|stage| cost(stage.micro_usd)).painted(dim).spare(),
-        column("TASK", &|stage| stage.task.map(|id| id.to_string()).unwrap_or_default()).spare(),
+        column("TOKENS", &|stage| tokens(stage.input_tokens + stage.output_tokens)).painted(dim).optional(),
+        column("COST", &|stage| cost(stage.micro_usd)).painted(dim).optional(),
+        column("TASK", &|stage| stage.task.map(|id| id.to_string()).unwrap_or_default()).optional(),
         column("BRANCH", &|stage| stage.branch.clone().unwrap_or_default()).naming(),
         column("SUMMARY", &summary).keeping(TITLE),
     ])

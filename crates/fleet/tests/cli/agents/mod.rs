@@ -189,5 +189,5 @@ fn what_an_agent_may_do_is_said_once_to_people() {
     );
     assert!(!add(&[]).contains("without asking"), "once is enough");
     world.fleet.ok(&["config", "set", "agents.demo.trust", "full"]);
-    assert!(add(&[]).contains("Its trust is `full`"));
+    assert!(add(&[]).contains("trust `full`: "));
 }

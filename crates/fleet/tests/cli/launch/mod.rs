@@ -9,6 +9,7 @@ pub(super) mod readme;
 mod refused;
 mod resume;
 mod terminal;
+mod words;
 
 use std::ops::Deref;
 use std::time::Duration;

@@ -87,6 +87,16 @@ fn a_taken_branch_says_who_has_it() {
     assert!(!hints.contains("git branch -d"), "it is checked out: {hints}");
     let (message, _) = taken("old/new");
     assert!(message.contains("files and folders"), "{message}");
+    let other = stage.add("Other");
+    for branch in ["main", "old"] {
+        for arguments in
+            [&["task", "add", "x", "--branch", branch][..], &["task", "edit", &other, "--branch", branch]]
+        {
+            let (code, message, hints) = refused(&stage, 4, arguments);
+            assert_eq!(code, "branch-taken", "{arguments:?}: {message}");
+            assert!(hints.contains(&format!("`--base {branch}`")), "{arguments:?}: {hints}");
+        }
+    }
     let mine = stage.fleet.json(&["create", "mine", "-d", "-p", "x"]);
     let (message, hints) = taken("mine");
     assert!(message.contains(mine["tasks"][0]["id"].as_str().unwrap()), "{message}");

@@ -67,7 +67,7 @@ fn wrong_names_change_nothing() {
         (2, vec!["resume"]),
         (3, vec!["resume", "t0zz"]),
         (3, vec!["resume", &task, "no-such-branch"]),
-        (2, vec!["resume", "--batch", "nonsense"]),
+        (3, vec!["resume", "--batch", "nonsense"]),
         (3, vec!["resume", "--batch", "s0sm8gkc13hs7fr"]),
         (3, vec!["resume", &task, "-c", "agent=elsewhere"]),
     ] {

@@ -105,8 +105,8 @@ fn a_branch_that_is_gone_is_shown_from_its_snapshot() {
 #[test]
 fn a_run_that_never_had_a_workspace_has_nothing_to_compare() {
     let world = world();
-    world.repo.git(&["branch", "feature"]);
     let task = add(&world, "feature", "say hello", &["--retries", "0"]);
+    world.repo.git(&["branch", "feature"]);
     run_all(&world);
     let (code, message, _) = error(&world.fleet.fail(3, &["diff", &task, "--json"]));
     assert_eq!(code, "not-here");

@@ -72,6 +72,26 @@ fn those_that_ended_come_newest_first_and_only_so_many() {
 }
 
 #[test]
+fn what_never_started_is_listed_with_its_branch() {
+    let world = world();
+    let first = add(&world, "first", "write a.txt x", &[]);
+    let refused = add(&world, "refused", "write a.txt x", &["--after", &first, "--base", "nowhere"]);
+    add(&world, "dropped", "write a.txt x", &[]);
+    world.fleet.ok(&["task", "cancel", "dropped"]);
+    run_all(&world);
+    let all = world.fleet.json(&["list", "--all"]);
+    assert_eq!(all["unstarted"][0]["branch"], "dropped", "{all}");
+    let failed = all["runs"].as_array().unwrap().iter().find(|run| run["task"] == refused.as_str()).unwrap();
+    assert_eq!((&failed["reason"], &failed["task_branch"]), (&"workspace_refused".into(), &"refused".into()));
+    let shown = world.fleet.ok(&["list", "--all"]);
+    for (branch, state) in [("first", "succeeded"), ("refused", "failed"), ("dropped", "cancelled")] {
+        let rows = shown.lines().filter(|line| line.contains(&format!(" {branch} "))).collect::<Vec<_>>();
+        assert!(rows.len() == 1 && rows[0].contains(state), "{branch}: {shown}");
+    }
+    assert!(!world.fleet.run(&["list"]).stdout.contains("dropped"));
+}
+
+#[test]
 fn batches_are_shown_apart() {
     let world = world();
     let mut ids = IdMaker::default();

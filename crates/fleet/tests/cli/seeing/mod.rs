@@ -1,5 +1,6 @@
 //! Looking at runs: `fleet list`, `show`, `logs`, `diff`, `review` and `conflicts`, with real runs of the demo agent.
 
+mod compare;
 mod conflicts;
 mod diff;
 mod list;

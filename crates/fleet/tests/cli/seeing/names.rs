@@ -31,7 +31,7 @@ fn a_name_that_fits_nothing_or_several_is_refused() {
         for name in ["nobody", "r0zz", "t0zz", "", "-", "a b", "\u{1b}[2J", "refs/heads/x"] {
             let (code, message, hints) = error(&world.fleet.fail(3, &[command, "--json", "--", name]));
             assert_eq!(code, "run-not-found", "{command} {name:?}");
-            assert!(message.contains("no run, task or branch"), "{message}");
+            assert!(message.contains("no task, run or branch"), "{message}");
             assert!(hints.contains("fleet list --all -A"), "{hints}");
         }
     }

@@ -60,3 +60,21 @@ fn only_what_ended_in_the_time_is_told() {
         assert_eq!(error(&world.fleet.run(&["review", "--since", wrong, "--json"])).0, "invalid-value");
     }
 }
+
+#[test]
+fn work_without_a_common_history_is_not_called_mergeable() {
+    let world = world();
+    let task = add(&world, "orphan", "write a.txt x", &[]);
+    run_all(&world);
+    let alone = world.repo.git(&["commit-tree", "orphan^{tree}", "-m", "alone"]);
+    world.repo.git(&["branch", "--force", "orphan", alone.trim()]);
+    let found = world.fleet.json(&["review"]);
+    let found = review(&found, &task);
+    assert_eq!(found["verdict"], "conflicting", "{found}");
+    assert!(found["remarks"][0].as_str().unwrap().starts_with("no common history"), "{found}");
+    for next in [&found["next"], &world.fleet.json(&["show", &task])["next"]] {
+        let next = next.to_string();
+        assert!(next.contains("git merge --allow-unrelated-histories orphan"), "{next}");
+        assert!(!next.contains("git merge orphan"), "{next}");
+    }
+}

@@ -16,8 +16,14 @@ pub(super) fn answers_of_run_commands(world: &World) {
     let id = task["id"].as_str().unwrap();
     is_run(&json(&["task", "show", id])["runs"][0], "");
     let list = json(&["list", "--all"]);
-    shape(&list, "runs: list; more: boolean; queue: list; projects: object; elsewhere: number");
-    is_run(&list["runs"][0], &format!("{SURROUNDED}; elsewhere: string or null"));
+    shape(
+        &list,
+        "runs: list; more: boolean; queue: list; unstarted: list; projects: object; elsewhere: number",
+    );
+    is_run(
+        &list["runs"][0],
+        &format!("{SURROUNDED}; task_branch: string or null; elsewhere: string or null"),
+    );
     let shown = json(&["show", "seen"]);
     let more = "attempts: number; attempts_allowed: number; starts_from: list of strings; report: object or null; result: object or null; notes: list; \
         messages: list; snapshots: list; setup_log: list of strings; files: list; next: list of strings";
@@ -68,6 +74,16 @@ pub(super) fn answers_about_work(world: &World) {
          next_steps: list of strings; landed: string or null; conflicts: list of strings; tokens: number; \
          micro_usd: number; seconds: number; ended_at: time or null; next: list of strings",
     );
+    let compared = fleet.json(&["compare", "one", "two"]);
+    shape(&compared, "runs: list; between: object or null");
+    shape(&compared["between"], "files: number; diff: string");
+    shape(
+        &compared["runs"][0],
+        "task: string; run: string; title: string; branch: string or null; agent: string; model: string or null; \
+         state: string; changes: object or null; checks_passed: number; checks_failed: number; tests: list; \
+         tokens: number; micro_usd: number; seconds: number",
+    );
+    shape(&compared["runs"][0]["changes"], "commits: number; files: number; added: number; deleted: number");
     let found = fleet.json(&["conflicts"]);
     shape(
         &found,

@@ -25,6 +25,17 @@ pub(super) fn answers_of_other_commands(world: &World) {
     for check in found["checks"].as_array().unwrap() {
         shape(check, "name: string; verdict: string; detail: string; hints: list of strings");
     }
+    shape(
+        &json(&["init", "--yes"]),
+        "path: string; type: string; text: string; backup: string or null; gitignore: list of strings; \
+         needs_trust: boolean; dry_run: boolean",
+    );
+    world.repo.write(".aifleet/config.toml", "[setup]\ncommands = ['true']\n");
+    shape(
+        &json(&["init", "--migrate", "--yes"])["steps"][0],
+        "from: string; to: string or null; backup: string or null; settings: list of strings; tasks: number; \
+         remarks: list of strings",
+    );
     world.repo.write(".fleet/config.toml", "workspaces.setup = ['true']\n");
     shape(
         &json(&["setup"])["clients"][0],
@@ -56,6 +67,11 @@ pub(super) fn answers_of_other_commands(world: &World) {
         "project: string; commands: list; files: list; trusted: boolean; untrusted: list",
     );
     shape(&json(&["trust", "--revoke"]), "project: string; revoked: boolean");
+    shape(
+        &json(&["update", "--check"]),
+        "current: string; latest: string or null; is_newer: boolean; installed_by: string; \
+         command: list of strings; advice: list of strings",
+    );
     shape(&json(&["explain"])["codes"][0], "code: string; summary: string");
     shape(&json(&["explain", "usage"]), "code: string; summary: string; text: string");
     shape(

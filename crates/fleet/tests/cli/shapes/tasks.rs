@@ -49,7 +49,7 @@ pub(super) fn answers_of_task_commands(world: &World) {
     }
     let shown = json(&["task", "show", other]);
     let more = "project_name: string; workflow_name: string or null; stage: string or null; after: list; \
-        before: list; starts_from: list of strings; runs: list; messages: list; prompts: list; events: list";
+        before: list; starts_from: list of strings; runs: list; asked: list of strings; messages: list; prompts: list; events: list";
     is_task(&shown, true, more);
     shape(&shown["after"][0], "id: string; state: string");
     is_event(&shown["events"][0]);

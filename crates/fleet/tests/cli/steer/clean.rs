@@ -122,6 +122,27 @@ fn content_that_landed_by_other_commits_counts_and_live_runs_do_not() {
 }
 
 #[test]
+fn a_task_goes_without_the_folders_of_another_that_had_its_branch_before() {
+    let yard = Yard::new();
+    let first = yard.add("same", "write a x");
+    yard.finish_all();
+    yard.repo.git(&["branch", "--quiet", "-D", "same"]);
+    let second = yard.add("same", "write b y");
+    yard.finish_all();
+    let (before, after) = (yard.run_of(&first), yard.run_of(&second));
+    let tasks = |answer: &Value| {
+        let removed = answer["removed"].as_array().unwrap().iter();
+        removed.map(|item| item["task"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let done = yard.fleet.json(&["clean", &second, "--all", "--yes"]);
+    assert_eq!(tasks(&done), std::slice::from_ref(&second));
+    assert_eq!(yard.names("runs"), std::slice::from_ref(&before), "{after} is gone");
+    let done = yard.fleet.json(&["clean", &first, "--yes"]);
+    assert_eq!(tasks(&done), [first]);
+    assert!(yard.names("runs").is_empty());
+}
+
+#[test]
 fn nothing_is_there_to_clean() {
     let yard = Yard::new();
     assert_eq!(yard.fleet.ok(&["clean"]).trim(), "nothing to remove");

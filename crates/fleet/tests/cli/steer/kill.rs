@@ -187,7 +187,7 @@ fn patterns_that_mean_nothing_stop_nothing() {
         );
     }
     assert_eq!(yard.fleet.fail(2, &["kill"]).stdout, "");
-    assert_eq!(yard.fleet.run(&["kill", "--batch", "nonsense", "--yes"]).code, 2);
+    assert_eq!(yard.fleet.run(&["kill", "--batch", "nonsense", "--yes"]).code, 3);
     assert_eq!(yard.fleet.run(&["kill", "login", "--wait", "soon", "--yes"]).code, 2);
     assert_eq!(yard.task(&task)["state"], "queued");
     yard.fleet.ok(&["kill", "login", "login", "lo*", "--yes"]);

@@ -71,7 +71,7 @@ fn what_was_not_started_says_what_it_waits_for() {
     yard.fleet.ok(&["task", "add", "-q", "Named", "--branch", "named"]);
     assert_eq!(why(&yard, "named")["status"], "ready", "by the branch that it will have");
     let nobody = yard.fleet.run(&["why", "t0m3k9x2a4f7q1c"]);
-    assert_eq!(nobody.code, 3, "{}", nobody.stderr);
+    assert!(nobody.code == 2 && nobody.stderr.contains("is mistyped"), "{}", nobody.stderr);
 }
 
 #[test]
@@ -135,10 +135,39 @@ fn a_question_is_answered_as_it_says() {
     assert_eq!((&told["status"], &told["what"]), (&"waiting".into(), &"its agent asks: Which way?".into()));
     let advice = told["advice"][0].as_str().unwrap();
     assert!(advice.contains(&format!("fleet prompt {task}")), "{advice}");
+    let next = yard.fleet.json(&["show", "asks"])["next"].to_string();
+    assert!(next.contains("fleet prompt") && !next.contains("git merge"), "{next}");
+    assert!(yard.fleet.ok(&["task", "show", "asks"]).contains("  asked  "), "not succeeded");
     yard.fleet.ok(&["prompt", &task, "Left"]);
     works(&yard);
     let told = why(&yard, "asks");
     assert_eq!((&told["status"], &told["attempt"]), (&"done".into(), &2.into()), "{told}");
+}
+
+/// What kept its agent from starting is told, not what nobody did.
+#[test]
+fn what_failed_before_its_agent_started_says_what_to_change() {
+    let yard = Yard::new();
+    let taken = yard.add("taken", "write a x");
+    yard.repo.git(&["branch", "taken"]);
+    yard.repo.write("mine", "mine");
+    yard.repo.commit("mine");
+    let (one, two) = (yard.add("one", "write same 1"), yard.add("two", "write same 2"));
+    let after = ["task", "add", "-q", "both", "--agent", "demo", "--after", &one, "--after", &two];
+    let both = yard.fleet.ok(&after).trim_end().to_owned();
+    yard.finish_all();
+    for (task, reason, edit) in
+        [(&taken, "branch_taken", "--branch NAME"), (&both, "merge_conflict", "--base BRANCH")]
+    {
+        let told = why(&yard, task);
+        assert_eq!(told["reason"], reason, "{told}");
+        let shown = yard.fleet.json(&["show", task]);
+        for advice in [told["advice"].to_string(), shown["next"].to_string()] {
+            assert!(advice.contains(&format!("`fleet task edit {task} {edit}`, then ")), "{advice}");
+            assert_eq!(advice.matches("fleet task retry").count(), 1, "{advice}");
+            assert!(!advice.contains("fleet logs") && !advice.contains("on_conflict"), "{advice}");
+        }
+    }
 }
 
 /// Whatever it says, and whatever it left on its branch.

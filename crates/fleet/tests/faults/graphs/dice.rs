@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use fleet_core::workflow::{Condition, OnFailure, PartState, Spec, Stage, Start};
+use fleet_core::workflow::{Condition, OnFailure, PartState, Spec, Stage, StageStart};
 use serde_json::{Map, Value, json};
 
 /// Small, fast and the same on every machine.
@@ -38,7 +38,8 @@ impl Graph {
             let steps = steps(dice, fate, &format!("s{at}.txt"), &sign(at));
             let mut stage =
                 Stage::new(name_of(at).parse().unwrap(), format!("Do it.\n\n```demo\n{steps}\n```\n"));
-            stage.start = if needs.is_empty() || dice.roll(2) == 0 { Start::New } else { Start::Inherit };
+            stage.start =
+                if needs.is_empty() || dice.roll(2) == 0 { StageStart::New } else { StageStart::Inherit };
             stage.when = needs.first().filter(|_| dice.roll(4) == 0).map(|need| wish(dice, *need));
             stage.on_failure = policies[dice.roll(policies.len())];
             // Whoever is to fail fails at every attempt; for the others, no death of a keeper may be the last.

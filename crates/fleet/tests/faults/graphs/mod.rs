@@ -9,7 +9,7 @@ mod havoc;
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-use fleet_core::workflow::{PartState, Start, WorkflowState, predict};
+use fleet_core::workflow::{PartState, StageStart, WorkflowState, predict};
 use serde_json::Value;
 
 pub(crate) use self::dice::Dice;
@@ -97,12 +97,12 @@ impl Ended<'_> {
         let files: Vec<&str> = files.lines().collect();
         let is_done =
             |need: &&usize| all.iter().any(|one| one["name"] == *name_of(**need) && one["state"] == "done");
-        let before = stage.needs.iter().filter(is_done).filter(|_| stage.start == Start::Inherit);
+        let before = stage.needs.iter().filter(is_done).filter(|_| stage.start == StageStart::Inherit);
         for made in before.chain([&at]) {
             let file = format!("s{made}.txt");
             assert!(files.contains(&file.as_str()), "{file} is not among {files:?}: {one:#}");
         }
-        if stage.start == Start::New {
+        if stage.start == StageStart::New {
             assert_eq!(files.len(), 2, "nothing of others: {files:?}");
         }
     }

@@ -3,7 +3,7 @@
 use std::os::unix::fs::symlink;
 
 use super::*;
-use crate::git::capture::Scratch;
+use crate::git::capture::ScratchFile;
 use crate::git::files::Head;
 use crate::git::foreign::Unreadable;
 
@@ -205,7 +205,7 @@ fn logs_name_what_no_ref_names() {
 fn the_index_is_copied_with_its_time() {
     let world = World::new();
     let index = world.git_dir().join("index");
-    let copy = Scratch::new(&world.vault(), "index");
+    let copy = ScratchFile::new(&world.vault(), "index");
     let foreign = world.foreign();
     foreign.copy_index(&copy).unwrap().unwrap();
     assert_eq!(fs::read(&index).unwrap(), fs::read(copy.path()).unwrap());

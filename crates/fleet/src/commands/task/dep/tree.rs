@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use fleet_api::verbs::task_dep_tree::{Answer, Node};
+use fleet_api::verbs::task_dep_tree::{Answer, TreeNode};
 use fleet_core::id::TaskId;
 use fleet_core::text::escaped;
 use fleet_core::time::Millis;
@@ -14,7 +14,7 @@ command! {
 }
 
 /// What is drawn next: a task, what stands before it, and whether its line continues below.
-struct Branch {
+struct TreeLine {
     id: TaskId,
     indent: String,
     mark: &'static str,
@@ -22,10 +22,10 @@ struct Branch {
 }
 
 fn draw(tree: &Answer, _: Millis) -> String {
-    let nodes: BTreeMap<TaskId, &Node> = tree.nodes.iter().map(|node| (node.id, node)).collect();
+    let nodes: BTreeMap<TaskId, &TreeNode> = tree.nodes.iter().map(|node| (node.id, node)).collect();
     let mut drawn = BTreeSet::new();
     let mut lines = Vec::new();
-    let mut stack = vec![Branch { id: tree.root, indent: String::new(), mark: "", below: "" }];
+    let mut stack = vec![TreeLine { id: tree.root, indent: String::new(), mark: "", below: "" }];
     while let Some(branch) = stack.pop() {
         let Some(node) = nodes.get(&branch.id) else { continue };
         let again = !drawn.insert(branch.id) && !node.after.is_empty();
@@ -39,7 +39,7 @@ fn draw(tree: &Answer, _: Millis) -> String {
         let last = node.after.len().saturating_sub(1);
         for (at, id) in node.after.iter().enumerate().rev() {
             let (mark, below) = if at == last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
-            stack.push(Branch { id: *id, indent: indent.clone(), mark, below });
+            stack.push(TreeLine { id: *id, indent: indent.clone(), mark, below });
         }
     }
     lines.join("\n")

@@ -1,12 +1,17 @@
 //! Agents that only the configuration describes.
 
-use fleet_agents::{Custom, CustomSpec, Patterns, PromptVia, Registry};
+use fleet_agents::{Custom, CustomSpec, OutputPatterns, PromptVia, Registry};
 use fleet_core::problem::{Code, Outcome, Problem};
 
 use crate::config::AgentSettings;
 
 /// The agent with this name, started by this program. A wrong description is reported before anything is queued for it.
-pub(super) fn own(name: &str, program: String, settings: AgentSettings, known: &Registry) -> Outcome<Custom> {
+pub(super) fn adapter(
+    name: &str,
+    program: String,
+    settings: AgentSettings,
+    known: &Registry,
+) -> Outcome<Custom> {
     let spec = CustomSpec {
         name: name.to_owned(),
         program,
@@ -15,7 +20,7 @@ pub(super) fn own(name: &str, program: String, settings: AgentSettings, known: &
         trust_args: [settings.args_read_only, settings.args_sandbox, settings.args_full],
         prompt: settings.prompt.map(|word| if word == "file" { PromptVia::File } else { PromptVia::Stdin }),
         output: settings.output,
-        patterns: Patterns {
+        patterns: OutputPatterns {
             session: settings.session_pattern,
             usage: settings.usage_pattern,
             errors: settings.error_patterns,
@@ -39,13 +44,13 @@ mod tests {
     use fleet_core::problem::Outcome;
 
     use crate::environment::Environment;
-    use crate::{Engine, Start};
+    use crate::{Engine, EngineStart};
 
     fn engine(dir: &tempfile::TempDir, config: &str) -> Engine {
         std::fs::write(dir.path().join("config.toml"), config).unwrap();
         let environment = Environment::from_pairs([("FLEET_HOME", dir.path()), ("HOME", dir.path())])
             .with_current_directory(dir.path());
-        Engine::new(Start { environment, directory: None, flags: Vec::new() }).unwrap()
+        Engine::new(EngineStart { environment, directory: None, flags: Vec::new() }).unwrap()
     }
 
     fn agents(dir: &tempfile::TempDir, config: &str) -> Outcome<fleet_agents::Registry> {

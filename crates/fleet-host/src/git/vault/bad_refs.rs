@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{Vault, noted_repo};
-use crate::git::capture::Scratch;
+use crate::git::capture::ScratchFile;
 use crate::git::command::Git;
 use crate::git::error::GitError;
 use crate::git::files;
@@ -25,7 +25,7 @@ pub(in crate::git) fn put_lost_refs_aside(vault: &Path) -> Result<(), GitError> 
         return Ok(());
     }
     let lines: String = refs.iter().flat_map(|(_, oid)| [oid.as_str(), "\n"]).collect();
-    let (_file, input) = Scratch::new(vault, "check").with(lines.as_bytes())?;
+    let (_file, input) = ScratchFile::new(vault, "check").with(lines.as_bytes())?;
     let mut answer = Vec::new();
     // One answer for each line, in their order.
     Git::about(vault).args(["cat-file", "--batch-check"]).stdin(input).feed(&mut |piece| {

@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use fleet_agents::demo::Line;
+use fleet_agents::demo::DemoLine;
 
 /// One line of the documented format.
-pub(super) fn line(line: &Line) -> io::Result<()> {
+pub(super) fn line(line: &DemoLine) -> io::Result<()> {
     raw(&serde_json::to_string(line)?)
 }
 
@@ -43,7 +43,7 @@ pub(super) fn flood(bytes: u64, lines: bool) -> io::Result<()> {
 
 const BLOCK: usize = 64_000;
 
-/// Goes on over the block until so many bytes are written, and ends the line.
+/// Repeats the block until this many bytes are written, and ends the line.
 fn repeat(block: &[u8], bytes: u64) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let mut left = bytes;

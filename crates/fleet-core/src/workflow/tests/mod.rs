@@ -1,6 +1,7 @@
-use std::collections::BTreeMap;
+mod flaws;
+mod graphs;
 
-use proptest::prelude::*;
+use std::collections::BTreeMap;
 
 use super::*;
 use crate::outcome::{AgentExit, ResultStatus, RunResult};
@@ -35,6 +36,7 @@ fn result() -> RunResult {
         claimed: None,
         remarks: Vec::new(),
         branch_taken: false,
+        unpublished: false,
     }
 }
 
@@ -272,141 +274,4 @@ fn what_is_wanting_is_tried_again() {
     assert!(!retry.fates.contains(&PartRetry::Replaced { part: 2 }));
     let by_choice = [skipped(3, Skip::Condition)];
     assert_eq!(plan_retry(&spec, &by_choice, None), RetryPlan::default());
-}
-
-fn flaws(spec: &Spec) -> Vec<String> {
-    check(spec).into_iter().map(|flaw| format!("{}: {}", flaw.field, flaw.message)).collect()
-}
-
-#[test]
-fn what_cannot_run_is_refused() {
-    assert_eq!(flaws(&spec(vec![])), ["stages: there is no stage"]);
-    assert_eq!(flaws(&spec(vec![stage("a", &[0])])), ["needs: a needs itself"]);
-    assert_eq!(
-        flaws(&spec(vec![stage("a", &[7])])),
-        ["needs: there is no stage 7: they are numbered 0 to 0"]
-    );
-    let circle = spec(vec![stage("a", &[]), stage("b", &[0, 3]), stage("c", &[1]), stage("d", &[2])]);
-    assert_eq!(flaws(&circle), ["needs: the stages need each other in a cycle: b needs d needs c needs b"]);
-    assert_eq!(
-        flaws(&spec(vec![stage("a", &[]), stage("a", &[])])),
-        ["name: stages 0 and 1 are both called a"]
-    );
-    let mut copied = vec![stage("a", &[]), stage("a-1", &[]), stage("a-x", &[]), stage("b-1", &[])];
-    copied[0].copies = Copies::Count(2);
-    assert_eq!(flaws(&spec(copied.clone())), ["name: a-1 is what one of the copies of a is called"]);
-    copied[0].copies = Copies::One;
-    assert_eq!(flaws(&spec(copied)), [""; 0]);
-    let mut heir = stage("a", &[]);
-    heir.start = Start::Inherit;
-    assert_eq!(flaws(&spec(vec![heir])), ["start: a is to inherit, but needs no other stage"]);
-}
-
-#[test]
-fn prompts_and_conditions_may_only_look_back() {
-    let mut stages = vec![stage("a", &[]), stage("b", &[0]), stage("c", &[])];
-    stages[1].prompt =
-        "{a.summary} {stage_0_files} {c.summary} {b.status} {stage_9_summary} {a.sumary} {d.diff}".to_owned();
-    stages[2].prompt = "{params.x} {json: {\"a\": 1}} {a.b.c} {unknown} {}".to_owned();
-    insta::assert_snapshot!(flaws(&spec(stages)).join("\n"));
-    let mut stages = vec![stage("stage_1", &[]), stage("b", &[0])];
-    stages[1].prompt = "{stage_1.summary} {stage_0_summary}".to_owned();
-    let spec_of = spec(stages.clone());
-    assert_eq!(flaws(&spec_of), [""; 0]);
-    let found: Vec<Placeholder> =
-        placeholders(&spec_of, &spec_of.stages[1].prompt).into_iter().map(|(_, place)| place).collect();
-    assert_eq!(
-        found,
-        [Placeholder::Of(0, StageField::Summary), Placeholder::Of(0, StageField::Summary)],
-        "by name as well as by number"
-    );
-    stages[1].prompt = "{stage_2.summary}".to_owned();
-    assert_eq!(flaws(&spec(stages)), ["prompt: {stage_2.summary}: there is no stage \"stage_2\""]);
-    let mut stages = vec![stage("a", &[]), stage("b", &[0]), stage("c", &[])];
-    stages[1].when = Some(Condition::try_from("a.okay and c.ok and d.ok and ok".to_owned()).unwrap());
-    insta::assert_snapshot!(flaws(&spec(stages)).join("\n"));
-}
-
-#[test]
-fn words_in_braces_that_stand_for_nothing_are_found() {
-    let mut stages = vec![stage("review", &[]), stage("b", &[0])];
-    stages[1].prompt =
-        "{task} {task} {review} {unknown} {review.summary} {item} {a} {X} {json: 1} {task_prompt}".to_owned();
-    let spec = spec(stages);
-    let found = unknown_words(&spec, &spec.stages[1].prompt);
-    assert_eq!(found, ["task", "review", "unknown"]);
-    let meant: Vec<Option<String>> = found.iter().map(|word| meant_placeholder(&spec, word)).collect();
-    assert_eq!(meant, [Some("task_prompt".to_owned()), Some("review.summary".to_owned()), None]);
-}
-
-#[test]
-fn a_prompt_that_no_agent_would_read_is_refused() {
-    let mut long = spec(vec![stage("a", &[]), stage("b", &[])]);
-    long.task = "x".repeat(LONGEST_PROMPT / 2);
-    assert_eq!(flaws(&long), [""; 0]);
-    long.stages[1].prompt = "{task_prompt} {task_prompt}".to_owned();
-    assert_eq!(
-        flaws(&long),
-        ["prompt: with all that it names the prompt has 256 KiB, at most 256 are allowed"]
-    );
-    long.stages[1].prompt = "{item} {item}".to_owned();
-    long.stages[1].copies = Copies::Each(vec!["short".to_owned(), long.task.clone()]);
-    assert_eq!(flaws(&long).len(), 1);
-}
-
-/// One stage of any graph: what it needs, what its failure means, how it ends, and whether it is only wanted if the first
-/// that it needs went well, or did not.
-type Any = (Vec<usize>, OnFailure, PartState, Option<bool>);
-
-/// Any graph: each stage needs some of those before it.
-fn graphs() -> impl Strategy<Value = Vec<Any>> {
-    let one = |at: usize| {
-        let needs = proptest::collection::btree_set(0..at.max(1), 0..=at.min(3));
-        let needs =
-            needs.prop_map(move |needs| needs.into_iter().filter(|need| *need < at).collect::<Vec<_>>());
-        let policy = proptest::sample::select(OnFailure::ALL);
-        let fate = prop_oneof![
-            4 => Just(PartState::Done),
-            1 => Just(PartState::Failed),
-            1 => Just(PartState::Cancelled)
-        ];
-        let wish = prop_oneof![3 => Just(None), 1 => any::<bool>().prop_map(Some)];
-        (needs, policy, fate, wish)
-    };
-    (1..12_usize).prop_flat_map(move |count| (0..count).map(one).collect::<Vec<_>>())
-}
-
-proptest! {
-    /// Whatever the order in which stages end, a workflow ends, and in the state that its graph and the fates of its
-    /// stages say.
-    #[test]
-    fn every_workflow_ends_as_its_graph_says(
-        graph in graphs(),
-        order in proptest::collection::vec(any::<prop::sample::Index>(), 64),
-    ) {
-        let wish = |needs: &[usize], is_ok: bool| {
-            let first = needs.first()?;
-            Condition::try_from(if is_ok { format!("s{first}.ok") } else { format!("not s{first}.ok") }).ok()
-        };
-        let stages = graph.iter().enumerate().map(|(at, (needs, on_failure, _, is_ok))| Stage {
-            on_failure: *on_failure,
-            when: is_ok.and_then(|is_ok| wish(needs, is_ok)),
-            ..stage(&format!("s{at}"), needs)
-        });
-        let mut play = Play::new(spec(stages.collect()));
-        for pick in order {
-            let running = play.running();
-            if running.is_empty() {
-                break;
-            }
-            let part = *pick.get(&running);
-            play.end(part, graph[part].2);
-        }
-        let fates: Vec<PartState> = graph.iter().map(|(_, _, fate, _)| *fate).collect();
-        let expected = predict(&play.spec, &fates);
-        prop_assert_eq!(play.state, expected.state, "{}", play.shown());
-        for (at, may_be) in expected.stages.iter().enumerate() {
-            prop_assert!(may_be.contains(&play.parts[at].state), "{} is not {:?}: {}", at, may_be, play.shown());
-        }
-    }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use fleet_core::id::ProjectId;
-use fleet_core::policy::Action;
+use fleet_core::policy::FailureAction;
 use fleet_core::problem::Outcome;
 use fleet_store::ops;
 
@@ -25,7 +25,7 @@ pub(super) async fn hand_over(
         // A repository that is gone, or whose settings are broken, has no wishes.
         let here = engine.at(keeper::checkout(&waiting.project));
         let Ok(after) = here.and_then(|here| agents::after(&here, waiting.agent.as_str())) else { continue };
-        if after.policy.action(waiting.reason) != Action::HandOver || after.fallback.is_empty() {
+        if after.policy.action(waiting.reason) != FailureAction::HandOver || after.fallback.is_empty() {
             continue;
         }
         let (project, agent, reason) = (waiting.project.id, waiting.agent, waiting.reason);
