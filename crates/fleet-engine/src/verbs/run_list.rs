@@ -23,8 +23,9 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let (listed, more) = find(engine, &request, filter.as_ref()).await?;
     let is_narrowed = !request.all_projects && request.batch.is_none();
     let elsewhere = if listed.is_empty() && is_narrowed { live_anywhere(engine).await? } else { 0 };
-    let TaskList { tasks: queue, mut projects, .. } = queue(engine, &request, filter).await?;
-    let TaskList { tasks: unstarted, projects: others, .. } = unstarted(engine, &request).await?;
+    let TaskList { tasks: queue, mut projects, .. } = queue(engine, &request, filter.as_ref()).await?;
+    let TaskList { tasks: unstarted, projects: others, .. } =
+        unstarted(engine, &request, filter.as_ref()).await?;
     projects.extend(others);
     let (runs, looked) = views(engine, &listed, request.after.unwrap_or_default()).await?;
     let looked = request.wait_seconds.map(|_| looked);
@@ -32,8 +33,8 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
 }
 
 /// What is neither running nor over. An agent sees what comes from its own task.
-async fn queue(engine: &Engine, request: &Request, filter: Option<RunFilter>) -> Outcome<TaskList> {
-    let Some(RunFilter { project, batch, .. }) = filter else { return Ok(task_list::nothing()) };
+async fn queue(engine: &Engine, request: &Request, filter: Option<&RunFilter>) -> Outcome<TaskList> {
+    let Some(&RunFilter { project, batch, .. }) = filter else { return Ok(task_list::nothing()) };
     let is_idle = |status: &Status| *status != Status::In(TaskState::Running);
     let statuses = StatusFilter(StatusFilter::open().0.into_iter().filter(is_idle).collect());
     let (filter, limit) =
@@ -45,9 +46,10 @@ async fn queue(engine: &Engine, request: &Request, filter: Option<RunFilter>) ->
 }
 
 /// What was cancelled before it had a run, for those who want to see everything.
-async fn unstarted(engine: &Engine, request: &Request) -> Outcome<TaskList> {
-    let filter = if request.all { filter(engine, request).await? } else { None };
-    let Some(RunFilter { project, batch, .. }) = filter else { return Ok(task_list::nothing()) };
+async fn unstarted(engine: &Engine, request: &Request, filter: Option<&RunFilter>) -> Outcome<TaskList> {
+    let Some(&RunFilter { project, batch, .. }) = filter.filter(|_| request.all) else {
+        return Ok(task_list::nothing());
+    };
     let limit = task_list::limit(engine, request.limit)?;
     let tasks = engine.call(ops::CancelledUnstarted { project, batch, limit }).await?;
     let mut list = task_list::list(engine, &TaskPage { tasks, ..TaskPage::default() }).await?;
