@@ -18,6 +18,7 @@ mod opencode;
 mod overridden;
 mod prices;
 mod registry;
+mod terminal;
 pub mod vendors;
 
 use std::sync::Arc;
@@ -25,7 +26,8 @@ use std::sync::Arc;
 pub use acp::Acp;
 pub use adapter::{
     About, Adapter, AgentFailure, Ask, Brief, Conversation, Decoder, Enforced, LaunchPlan, McpServer,
-    PlannedFile, Program, PromptVia, RecordFiles, RepositorySettings, Resumes, SettingsFiles, Trust,
+    PermissionAnswer, PlannedFile, Program, PromptVia, RecordFiles, RepositorySettings, Resumes,
+    SettingsFiles, Trust,
 };
 pub use common::tool::is_editing;
 pub use custom::{Custom, CustomError, CustomSpec, OutputPatterns};

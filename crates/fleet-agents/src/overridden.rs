@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::adapter::{About, Adapter, Brief, Decoder, LaunchPlan, Program, Resumes};
+use crate::adapter::{About, Adapter, Brief, Decoder, LaunchPlan, Program, RecordFiles, Resumes};
 
 pub struct OverriddenAgent {
     inner: Arc<dyn Adapter>,
@@ -60,6 +60,27 @@ impl Adapter for OverriddenAgent {
 
     fn resumes(&self) -> Resumes {
         self.inner.resumes()
+    }
+
+    fn record(&self, session: &str) -> Option<RecordFiles> {
+        self.inner.record(session)
+    }
+
+    fn terminal(&self, brief: &Brief<'_>) -> Option<LaunchPlan> {
+        let plan = self.inner.terminal(brief)?;
+        Some(LaunchPlan { program: self.moved(plan.program.clone()), ..plan })
+    }
+
+    fn terminal_prompt<'b>(&self, brief: &Brief<'b>) -> Cow<'b, str> {
+        self.inner.terminal_prompt(brief)
+    }
+
+    fn terminal_decoder(&self, brief: &Brief<'_>) -> Box<dyn Decoder> {
+        self.inner.terminal_decoder(brief)
+    }
+
+    fn terminal_record(&self, session: &str) -> Option<RecordFiles> {
+        self.inner.terminal_record(session)
     }
 
     fn asks(&self) -> bool {

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::ModeChoice;
+
 /// The fields that a new task and an edited one share.
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -22,7 +24,7 @@ pub struct TaskFields {
     /// A branch, tag or commit to start at [default: the work before it, or HEAD when it starts]
     #[arg(long, value_name = "REF")]
     pub base: Option<String>,
-    /// The branch for the work [default: made from the id]
+    /// The branch for the work, new or existing [default: made from the id]
     #[arg(long, value_name = "NAME")]
     pub branch: Option<String>,
     /// Limit of a run: time=30m, idle=10m, tokens=200k, usd=2.50, or e.g. usd=none; may be repeated
@@ -43,6 +45,9 @@ pub struct TaskFields {
     /// Make no changes; none are required
     #[arg(long)]
     pub read_only: bool,
+    /// Whether its agent runs in a terminal; without one, if a new task does not say so.
+    #[command(flatten)]
+    pub mode: ModeChoice,
     /// Everything its agent needs to know.
     #[arg(skip)]
     pub description: Option<String>,

@@ -1,6 +1,7 @@
 //! The documented, stable shapes in which tasks, runs and events are shown: the same for every interface.
 
 mod cleaning;
+mod existing_branch;
 mod followed;
 mod message;
 mod run;
@@ -17,15 +18,16 @@ use fleet_core::limits::Limits;
 use fleet_core::policy::RetryPolicy;
 use fleet_core::run::Reason;
 use fleet_core::scope::FileScope;
-use fleet_core::task::{Complexity, Labels, Meta, Setup, Task, TaskState};
+use fleet_core::task::{Complexity, Labels, Meta, Setup, Task, TaskMode, TaskState};
 use fleet_core::time::Millis;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use cleaning::{Kept, Leftover};
+pub use existing_branch::ExistingBranchView;
 pub use followed::{Details, Followed, Launched, RunFiles};
 pub use message::MessageView;
-pub use run::{ListedRunView, RunLoad, RunView};
+pub use run::{AgentStateView, ListedRunView, RunLoad, RunView};
 pub use setting::{OriginView, SettingValue, SettingView};
 pub use workflow::{StageView, WorkflowDetail, WorkflowProgress, WorkflowView};
 pub use workflow_file::{Diagnostic, FileFormat, Severity, Wants, WorkflowOrigin, WorkflowSource};
@@ -52,6 +54,9 @@ pub struct TaskView {
     pub model: Option<String>,
     pub base: Option<String>,
     pub branch: Option<String>,
+    /// Whether its branch existed before it.
+    #[serde(default)]
+    pub existing_branch: bool,
     pub limits: Limits,
     pub retry: RetryPolicy,
     pub not_before: Option<Moment>,
@@ -65,6 +70,8 @@ pub struct TaskView {
     /// The workflow of which it is a stage.
     pub workflow: Option<WorkflowId>,
     pub read_only: bool,
+    /// Whether its agent runs in a terminal.
+    pub mode: TaskMode,
     /// The run whose agent added it.
     pub parent: Option<RunId>,
     pub depth: u32,
@@ -122,6 +129,7 @@ impl TaskView {
             model: spec.model.as_ref().map(ToString::to_string),
             base: spec.base.as_ref().map(ToString::to_string),
             branch: spec.branch.as_ref().map(ToString::to_string),
+            existing_branch: spec.existing_branch,
             limits: spec.limits,
             retry: spec.retry,
             not_before: task.due().map(Moment),
@@ -134,6 +142,7 @@ impl TaskView {
             batch: spec.batch,
             workflow: task.part.map(|part| part.workflow),
             read_only: spec.read_only,
+            mode: spec.mode,
             parent: task.spawn.parent,
             depth: task.spawn.depth,
             spawn_depth: task.spawn.most,

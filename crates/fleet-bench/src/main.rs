@@ -42,6 +42,7 @@ const BENCHES: &[(&str, Bench)] = &[
     ("runs-dispatch", runs::dispatch),
     ("runs-no-ops", runs::no_ops),
     ("agents-live", runs::live),
+    ("terminals", runs::terminals),
     ("runs-big", runs::big),
     ("runs-end", runs::end),
     ("mcp-start", mcp::start),

@@ -31,6 +31,7 @@ pub(crate) fn claim(runs: Vec<RunId>) -> ops::Claim {
         runner: "bench".to_owned(),
         place: "bench".to_owned(),
         runs,
+        only: ops::ClaimOnly::Any,
         default_agent: "claude".parse().expect("a name"),
         able: None,
         projects: None,

@@ -35,6 +35,7 @@ pub mod text;
 pub mod tidy;
 pub mod time;
 mod transition;
+pub mod typing;
 pub mod watchdog;
 pub mod workflow;
 

@@ -93,6 +93,10 @@ macro_rules! for_each_code {
             LeaseLost = "lease-lost", Conflict;
             /// The keeper of the run does not answer its agent.
             DoorClosed = "door-closed", Conflict;
+            /// The agent has no terminal to attach to.
+            NoTerminal = "no-terminal", Conflict;
+            /// The agent asks nothing that can be answered so.
+            NoDialog = "no-dialog", Conflict;
             /// An agent may not add tasks, or not here.
             SpawnRefused = "spawn-refused", Conflict;
             /// An agent may not touch a task that does not come from its own.

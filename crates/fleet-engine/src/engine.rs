@@ -25,6 +25,7 @@ use crate::door::Door;
 use crate::environment::Environment;
 use crate::home::Home;
 use crate::inside::{self, Position};
+use crate::terminal::HookInbox;
 use crate::verbs::run_logs::OpenLogs;
 use crate::waiting::StoreChanges;
 use crate::{agents, clock, problems};
@@ -58,6 +59,8 @@ pub struct Engine {
     store: Arc<OnceCell<Store>>,
     changes: Arc<OnceCell<StoreChanges>>,
     open_logs: Arc<OpenLogs>,
+    /// Where the hooks of an agent in a terminal go: only its keeper has that.
+    hooks: Option<HookInbox>,
     ids: Mutex<IdMaker>,
 }
 
@@ -89,6 +92,7 @@ impl Engine {
             store: Arc::default(),
             changes: Arc::default(),
             open_logs: Arc::default(),
+            hooks: None,
             ids: Mutex::new(IdMaker::default()),
         })
     }
@@ -137,6 +141,16 @@ impl Engine {
         Self { caller: Some(caller), ..self }
     }
 
+    /// The same for a keeper that listens to the hooks of its agent.
+    #[must_use]
+    pub(crate) fn with_hooks(self, hooks: HookInbox) -> Self {
+        Self { hooks: Some(hooks), ..self }
+    }
+
+    pub(crate) const fn hooks(&self) -> Option<&HookInbox> {
+        self.hooks.as_ref()
+    }
+
     fn seen_from(&self, start: EngineStart, repository: Result<Repository, DiscoverError>) -> Self {
         Self {
             start,
@@ -150,6 +164,7 @@ impl Engine {
             store: Arc::clone(&self.store),
             changes: Arc::clone(&self.changes),
             open_logs: Arc::clone(&self.open_logs),
+            hooks: self.hooks.clone(),
             ids: Mutex::new(IdMaker::default()),
         }
     }

@@ -11,6 +11,7 @@ use fleet_core::id::RunId;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::project::Project;
 use fleet_host::git::{Area, KeepFiles, Repository};
+use rustix::fs::OFlags;
 use sha2::{Digest as _, Sha256};
 
 use crate::config::Config;
@@ -161,6 +162,12 @@ impl RunFolder {
         scratch = "agent";
         /// The socket through which the agent asks its keeper.
         door = "door";
+        /// The socket through which people look at the terminal of its agent.
+        terminal = "terminal";
+        /// What its terminal showed, as an asciicast.
+        recording = "terminal.cast";
+        /// The last lines of its terminal, when the agent had ended.
+        last_lines = "terminal.txt";
         setup_log = "setup.log";
         checks_log = "checks.log";
         /// There from when the checks began: the agent's work is committed, and what is left in the workspace is theirs.
@@ -207,7 +214,9 @@ fn write_whole(path: &Path, bytes: &[u8], sync: impl Fn(&File) -> io::Result<()>
 
 /// An empty file that only the user can read.
 pub(crate) fn create_private(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
+    // What is in the way of a new file is not followed.
+    let no_link = i32::try_from(OFlags::NOFOLLOW.bits()).unwrap_or_default();
+    OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).custom_flags(no_link).open(path)
 }
 
 /// A name that can stand in a path and is pleasant to read.

@@ -16,7 +16,8 @@ use fleet_store::{Store, StoreError, ops};
 
 use crate::environment::Environment;
 use crate::home::Home;
-use crate::{door, problems};
+use crate::problems;
+use crate::sockets::{self, RunSocket};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Position {
@@ -50,7 +51,7 @@ impl Position {
                 Self::OtherFleet { run }
             }
             _ => {
-                let found = run.and_then(|run| door::find(home, run));
+                let found = run.and_then(|run| sockets::find(home, run, RunSocket::Door));
                 Self::Inside { door: found.or_else(|| above.variable("FLEET_DOOR").map(PathBuf::from)) }
             }
         }
@@ -91,6 +92,21 @@ impl Position {
             Err(error) => Err(problems::store(error)),
         }
     }
+}
+
+/// Whether a process is inside a run of this home, as far as the system knows. One that is gone, or whose parents cannot be
+/// seen, counts as inside: a process of an agent may connect, and end before we look.
+pub(crate) fn is_inside(home: &Home, pid: i32) -> bool {
+    let Some(peer) = Identity::of(pid) else { return true };
+    // A parent that ends while we look cuts the line off, also that of a person.
+    let look = || Some(Ancestors::of_and_itself(pid)).filter(Ancestors::is_complete);
+    let Some(above) = look().or_else(look).or_else(look) else { return true };
+    if Identity::of(pid) != Some(peer) || (!above.sees_all() && is_hidden(home)) {
+        return true;
+    }
+    let mark = Group::run_of_process(pid).or_else(|| above.variable("FLEET_RUN"));
+    let marked = mark.and_then(|mark| mark.parse().ok()).filter(|run| home.run(*run).dir().exists());
+    run_of_keeper(home, &above).or(marked).is_some()
 }
 
 /// The home if the environment names none: inside a run nothing of it is used, and a process that cleared the

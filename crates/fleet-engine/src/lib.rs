@@ -35,9 +35,11 @@ pub mod runner;
 mod scratch;
 pub mod server_token;
 mod service;
+mod sockets;
 mod stuck;
 pub mod sweep;
 mod table;
+pub mod terminal;
 mod text_file;
 mod token;
 mod trust;
@@ -94,6 +96,23 @@ pub fn run_installer(command: &[String]) -> Outcome<()> {
         let line = command.join(" ");
         Problem::new(Code::Io, format!("`{line}` failed: {error}")).hint("run it yourself to see why")
     })
+}
+
+/// Runs tmux for a person and waits for it.
+pub fn run_tmux(command: &[String]) -> Outcome<()> {
+    let whole: Vec<String> = std::iter::once("tmux".to_owned()).chain(command.iter().cloned()).collect();
+    fleet_host::editor::run(&whole).map_err(|error| {
+        let why = match error.kind() {
+            std::io::ErrorKind::NotFound => "tmux is not installed".to_owned(),
+            _ => format!("tmux failed: {error}"),
+        };
+        Problem::new(Code::Io, why).hint("`fleet attach ID` needs no tmux")
+    })
+}
+
+/// Whether the user's tmux has a session of this name.
+pub fn tmux_has(session: &str) -> bool {
+    fleet_host::editor::succeeds(&["tmux", "has-session", "-t", &format!("={session}")])
 }
 
 /// Runs a person's shell in a folder and waits for it.

@@ -34,6 +34,7 @@ impl LostKeeper {
     pub(crate) fn tell(self, run: &mut RunView) {
         run.activity = Some(self.to_string());
         run.percent = None;
+        run.agent_state = None;
     }
 }
 

@@ -175,9 +175,9 @@ fn advise_on_message(problem: Problem, task: TaskId, refusal: MessageRefusal) ->
         MessageRefusal::IsStopping => problem.hint(format!(
             "once it has ended, `fleet prompt {task} \"…\"` continues it; `fleet show {task}` shows when"
         )),
-        MessageRefusal::TooMany => {
-            problem.hint(format!("`fleet task show {task}` shows them, and why it does not start"))
-        }
+        MessageRefusal::TooMany => problem.hint(format!(
+            "`fleet prompt --status {task}` shows them, `fleet why {task}` why it does not start"
+        )),
     }
 }
 

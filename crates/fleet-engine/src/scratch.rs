@@ -64,6 +64,7 @@ impl ClaimedTask {
             runner: "r".to_owned(),
             place: engine.place().unwrap(),
             runs: vec![engine.new_id().unwrap()],
+            only: ops::ClaimOnly::Any,
             default_agent: "demo".parse().unwrap(),
             able: None,
             projects: None,

@@ -1,7 +1,7 @@
 //! What a person uses at the terminal: editor, shell, installers.
 
 use std::path::Path;
-use std::process::{Command, ExitStatus};
+use std::process::{Command, ExitStatus, Stdio};
 
 /// Opens `file` in `editor` and waits until it is closed. The setting may carry arguments (`code --wait`); it is
 /// split at spaces and never goes through a shell.
@@ -18,6 +18,15 @@ pub fn edit(editor: &str, file: &Path) -> std::io::Result<()> {
 pub fn run(command: &[String]) -> std::io::Result<()> {
     let (program, arguments) = command.split_first().ok_or(std::io::ErrorKind::InvalidInput)?;
     succeeded(program, Command::new(program).args(arguments).current_dir("/").status()?)
+}
+
+/// Whether a program ends well. It says nothing.
+#[expect(clippy::disallowed_methods, reason = "this crate is the home of processes")]
+pub fn succeeds(command: &[&str]) -> bool {
+    let Some((program, arguments)) = command.split_first() else { return false };
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
 }
 
 fn succeeded(program: &str, status: ExitStatus) -> std::io::Result<()> {

@@ -22,11 +22,15 @@ mod newest;
 pub mod plain;
 pub mod ports;
 pub mod process;
+pub mod recording;
+pub mod screen;
 mod stop_flag;
 pub mod terminal;
+mod terminal_size;
 pub mod trace;
 mod user;
 
 pub use newest::newest_change;
 pub use stop_flag::StopFlag;
+pub use terminal_size::TerminalSize;
 pub use user::user_name;

@@ -4,7 +4,7 @@ use std::io::{self, Read as _};
 use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Signal, getpgrp};
-use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr};
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr};
 
 /// Starts a pager that reads what is written to its standard input. The setting may carry arguments; it is split at spaces
 /// and never goes through a shell. `variables` are added to its environment.
@@ -52,6 +52,35 @@ impl Keys {
         let mut key = [0];
         io::stdin().read_exact(&mut key).ok().map(|()| key[0])
     }
+}
+
+/// The terminal that standard input is, with every key as it is pressed, Ctrl-C included, until this is dropped.
+#[derive(Debug)]
+pub struct RawTerminal {
+    before: Termios,
+}
+
+impl RawTerminal {
+    pub fn enter() -> io::Result<Self> {
+        let before = tcgetattr(io::stdin())?;
+        let mut raw = before.clone();
+        raw.make_raw();
+        tcsetattr(io::stdin(), OptionalActions::Now, &raw)?;
+        Ok(Self { before })
+    }
+}
+
+impl Drop for RawTerminal {
+    fn drop(&mut self) {
+        // Nothing better can be done: the terminal may be gone.
+        let _ = tcsetattr(io::stdin(), OptionalActions::Flush, &self.before);
+    }
+}
+
+/// The rows and columns of the terminal that standard output is.
+pub fn terminal_size() -> Option<(u16, u16)> {
+    let size = tcgetwinsize(io::stdout()).ok()?;
+    Some((size.ws_row, size.ws_col)).filter(|(rows, columns)| *rows > 0 && *columns > 0)
 }
 
 /// Whether the terminal is this program's now.

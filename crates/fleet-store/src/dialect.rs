@@ -10,7 +10,7 @@ pub enum Dialect {
 
 impl Dialect {
     /// Fills the seams of a statement: `{for_update}`, `{for_share}`, `{skip_locked}` (`{skip_locked t}` and `{skip_locked w}` where only
-    /// the rows of `t` or `w` are meant), `{list N}` (a JSON list in parameter N), `{items N}` (the same as a table `j` of `key` and `value`), `{by_lane}` (SQLite knows no statistics and would take another index, then sort), and for the schema `{without_rowid}`, `{events}` and `{task_specs}`; SQLite numbers its parameters with `?`.
+    /// the rows of `t` or `w` are meant), `{list N}` (a JSON list in parameter N), `{items N}` (the same as a table `j` of `key` and `value`), `{by_lane}`, `{by_terminal}` and `{by_terminal_due}` (SQLite knows no statistics and would take another index, then sort), and for the schema `{without_rowid}`, `{events}` and `{task_specs}`; SQLite numbers its parameters with `?`.
     pub(crate) fn adapt(self, sql: &str) -> Cow<'_, str> {
         if self == Self::Postgres && !sql.contains('{') {
             return Cow::Borrowed(sql);
@@ -40,6 +40,8 @@ impl Dialect {
             (Self::Postgres, "skip_locked t") => out.push_str("FOR UPDATE OF t SKIP LOCKED"),
             (Self::Postgres, "skip_locked w") => out.push_str("FOR UPDATE OF w SKIP LOCKED"),
             (Self::Sqlite, "by_lane") => out.push_str("INDEXED BY tasks_by_lane"),
+            (Self::Sqlite, "by_terminal") => out.push_str("INDEXED BY tasks_interactive"),
+            (Self::Sqlite, "by_terminal_due") => out.push_str("INDEXED BY tasks_interactive_due"),
             (Self::Sqlite, "without_rowid") => out.push_str("WITHOUT ROWID"),
             (Self::Sqlite, "events") => out.push_str(include_str!("../migrations/0001_events.sqlite.sql")),
             (Self::Postgres, "events") => {

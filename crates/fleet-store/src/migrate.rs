@@ -17,6 +17,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 7, sql: include_str!("../migrations/0007_checkouts.sql") },
     Migration { version: 8, sql: include_str!("../migrations/0008_messages.sql") },
     Migration { version: 9, sql: include_str!("../migrations/0009_task_spec.sql") },
+    Migration { version: 10, sql: include_str!("../migrations/0010_terminals.sql") },
 ];
 
 /// The version that this program works with.

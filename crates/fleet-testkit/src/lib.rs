@@ -16,6 +16,7 @@ pub mod fleet;
 pub mod mcp;
 pub mod mcp_client;
 pub mod model;
+pub mod person;
 pub mod postgres;
 pub mod python;
 pub mod repo;

@@ -79,6 +79,8 @@ pub enum PromptVia {
     File,
     /// Standard input stays open, and the decoder writes to it, see [`super::Decoder::reply`].
     Dialogue,
+    /// It is typed into the agent's terminal, once the agent takes input.
+    Terminal,
 }
 
 /// A gentle way to ask an agent to stop.

@@ -116,6 +116,28 @@ pub trait Adapter: Send + Sync {
         None
     }
 
+    /// How its own interface is started in a terminal, so that no dialog appears before it takes a prompt; none if it has
+    /// no such interface. Hooks, where it has them, call `"$FLEET_BIN" hook`, whose input comes to [`Decoder::hook`].
+    fn terminal(&self, brief: &Brief<'_>) -> Option<LaunchPlan> {
+        let _ = brief;
+        None
+    }
+
+    /// The first prompt as it is typed into its terminal, with what it can be told in no other way.
+    fn terminal_prompt<'b>(&self, brief: &Brief<'b>) -> Cow<'b, str> {
+        brief.prompt.into()
+    }
+
+    /// What understands its interface in a terminal, see [`Adapter::terminal`].
+    fn terminal_decoder(&self, brief: &Brief<'_>) -> Box<dyn Decoder> {
+        self.decoder(brief)
+    }
+
+    /// Where an agent in a terminal writes down a conversation while it works, see [`Adapter::record`].
+    fn terminal_record(&self, session: &str) -> Option<RecordFiles> {
+        self.record(session)
+    }
+
     /// Whether it asks before it uses a tool, so that its trust is kept by the answers, whatever it was started with.
     fn asks(&self) -> bool {
         false
@@ -132,6 +154,38 @@ pub trait Decoder: Send {
     fn record(&mut self, line: &[u8]) -> Vec<AgentEvent> {
         let _ = line;
         Vec::new()
+    }
+
+    /// What a hook of the agent in a terminal was called with. Not trusted: anything in the run can call it.
+    fn hook(&mut self, payload: &[u8]) -> Vec<AgentEvent> {
+        let _ = payload;
+        Vec::new()
+    }
+
+    /// The lines of the screen of an agent in a terminal: about once a second, and when they have changed and stand still.
+    /// What a hook told is contradicted only by two looks in a row, because the screen is drawn after the hook.
+    fn screen(&mut self, lines: &[String]) -> Vec<AgentEvent> {
+        let _ = lines;
+        Vec::new()
+    }
+
+    /// What to type into the dialog on the screen of an agent in a terminal that asks for permission; none if the
+    /// screen shows no such dialog, or one without this answer.
+    fn permission_keys(&self, answer: PermissionAnswer, lines: &[String]) -> Option<Vec<u8>> {
+        let _ = (answer, lines);
+        None
+    }
+
+    /// Whether the screen of an agent in a terminal shows a dialog that waits for a person, whatever its hooks say.
+    fn shows_dialog(&self, lines: &[String]) -> bool {
+        self.permission_keys(PermissionAnswer::Allow, lines).is_some()
+    }
+
+    /// What to type into a dialog that no setting prevents at the start of an agent in a terminal, and that has one right
+    /// answer. Asked while it has not taken a prompt; none if the screen shows no such dialog.
+    fn start_keys(&self, lines: &[String]) -> Option<Vec<u8>> {
+        let _ = lines;
+        None
     }
 
     /// The process ended, and no more lines come.
@@ -172,6 +226,15 @@ pub trait Decoder: Send {
 
     /// What went wrong, if the agent did not get over it. Asked after [`Decoder::end`].
     fn failure(&self) -> Option<AgentFailure>;
+}
+
+/// An answer to an agent that asks whether it may do something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PermissionAnswer {
+    Allow,
+    /// Allow it, and what is like it, without being asked again.
+    AllowAlways,
+    Deny,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

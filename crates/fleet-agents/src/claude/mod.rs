@@ -8,13 +8,18 @@ mod decoder;
 mod lines;
 mod plan;
 mod speech;
+mod terminal;
 #[cfg(test)]
 mod tests;
 mod trouble;
 
 use decoder::ClaudeDecoder;
+use terminal::ClaudeTerminal;
 
-use crate::adapter::{About, Adapter, Brief, Decoder, Enforced, LaunchPlan, Program, Resumes, SettingsFiles};
+use crate::adapter::{
+    About, Adapter, Brief, Decoder, Enforced, LaunchPlan, Program, RecordFiles, Resumes, SettingsFiles,
+};
+use crate::terminal::{ScreenRules, TerminalDecoder};
 
 #[derive(Debug, Clone, Copy)]
 pub struct Claude;
@@ -57,5 +62,20 @@ impl Adapter for Claude {
 
     fn decoder(&self, brief: &Brief<'_>) -> Box<dyn Decoder> {
         Box::new(ClaudeDecoder::new(brief))
+    }
+
+    fn terminal(&self, brief: &Brief<'_>) -> Option<LaunchPlan> {
+        Some(plan::terminal(brief))
+    }
+
+    fn terminal_decoder(&self, brief: &Brief<'_>) -> Box<dyn Decoder> {
+        let decoder = TerminalDecoder::new(ScreenRules::claude(), ClaudeTerminal::new(brief));
+        Box::new(decoder.in_conversation(&brief.conversation))
+    }
+
+    fn terminal_record(&self, session: &str) -> Option<RecordFiles> {
+        let folder = &["CLAUDE_CONFIG_DIR:projects", ".claude/projects"];
+        // A folder for each directory in which it was started.
+        Some(RecordFiles { folder, levels: 1, name_end: format!("{session}.jsonl") })
     }
 }

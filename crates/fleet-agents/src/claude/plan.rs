@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
 use crate::adapter::{
     Ask, Brief, Conversation, LaunchPlan, McpServer, PlannedFile, Program, PromptVia, RepositorySettings,
     Trust,
 };
+use crate::terminal::{HOOK_TIMEOUT_S, hooks};
 
 /// How often it repeats a request: with its growing waits that is half a minute, and a minute at worst. Its default of
 /// ten takes three minutes, in which other runs on the account learn nothing.
@@ -45,15 +46,66 @@ pub(super) fn plan(brief: &Brief<'_>) -> LaunchPlan {
     let mut plan = LaunchPlan::new(Program::OnPath("claude".into()));
     plan.prompt = PromptVia::Dialogue;
     plan.ask = Some(Ask::Say);
-    plan.pass(PASSED);
-    variables(&mut plan, brief);
     plan.arg(&["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"]);
     // Makes it report which prompts it has taken: one that was sent during a turn becomes a part of it, or the next
     // one.
     plan.arg(&["--replay-user-messages"]);
-    trust(&mut plan, brief);
+    common(&mut plan, brief);
+    plan.option("--json-schema", brief.schema);
+    plan.args.extend_from_slice(brief.extra_args);
+    plan
+}
+
+/// Its own interface. What headless runs are refused, a person is asked for, except in a read-only task.
+pub(super) fn terminal(brief: &Brief<'_>) -> LaunchPlan {
+    let mut plan = LaunchPlan::new(Program::OnPath("claude".into()));
+    plan.prompt = PromptVia::Terminal;
+    common(&mut plan, brief);
+    // The workspace is one that we made, or one that the user named: whether its settings count is decided above.
+    plan.var("CLAUDE_CODE_SANDBOXED", "1");
+    // Otherwise it asks whether a long conversation should be shortened first.
+    plan.var("CLAUDE_CODE_RESUME_TOKEN_THRESHOLD", u32::MAX.to_string());
+    let path = brief.scratch.join("claude-terminal.json");
+    file(&mut plan, "--settings", path, terminal_settings(brief).to_string());
+    plan.args.extend_from_slice(brief.extra_args);
+    plan
+}
+
+/// Events of Claude Code that tell what it is doing, with the tools that they are for. What it says and does is in its
+/// record, so that most tools cost no time.
+const HOOKS: &[(&str, &str)] = &[
+    ("SessionStart", ""),
+    ("UserPromptSubmit", ""),
+    ("PreToolUse", "AskUserQuestion|ExitPlanMode"),
+    ("PermissionRequest", ""),
+    ("PermissionDenied", ""),
+    ("PostToolUse", ""),
+    ("PostToolUseFailure", ""),
+    ("Notification", ""),
+    ("Elicitation", ""),
+    ("ElicitationResult", ""),
+    ("Stop", ""),
+    ("StopFailure", ""),
+];
+
+fn terminal_settings(brief: &Brief<'_>) -> Value {
+    let mut settings = json!({"hooks": hooks(HOOKS, HOOK_TIMEOUT_S)});
+    if brief.trust == Trust::Full {
+        settings["skipDangerousModePermissionPrompt"] = json!(true);
+    }
+    if brief.repository_settings == RepositorySettings::Used {
+        settings["enableAllProjectMcpServers"] = json!(true);
+    }
+    settings
+}
+
+/// What is the same with and without a terminal.
+fn common(plan: &mut LaunchPlan, brief: &Brief<'_>) {
+    plan.pass(PASSED);
+    variables(plan, brief);
+    trust(plan, brief);
     if brief.repository_settings == RepositorySettings::LeftOut {
-        leave_out_settings(&mut plan, brief);
+        leave_out_settings(plan, brief);
     }
     match brief.conversation {
         Conversation::New { id } => plan.option("--session-id", id),
@@ -61,17 +113,14 @@ pub(super) fn plan(brief: &Brief<'_>) -> LaunchPlan {
     }
     plan.option("--model", brief.model);
     plan.option("--effort", brief.effort);
-    plan.option("--json-schema", brief.schema);
     if let Some(words) = brief.system_prompt {
         let path = brief.scratch.join("claude-system.md");
-        file(&mut plan, "--append-system-prompt-file", path, words.to_owned());
+        file(plan, "--append-system-prompt-file", path, words.to_owned());
     }
     if !brief.mcp.is_empty() {
         // In a file: variables of a server may be secrets, and every user can read arguments.
-        file(&mut plan, "--mcp-config", brief.scratch.join("claude-mcp.json"), servers(brief.mcp));
+        file(plan, "--mcp-config", brief.scratch.join("claude-mcp.json"), servers(brief.mcp));
     }
-    plan.args.extend_from_slice(brief.extra_args);
-    plan
 }
 
 fn file(plan: &mut LaunchPlan, name: &str, path: PathBuf, content: String) {

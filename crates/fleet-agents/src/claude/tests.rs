@@ -78,7 +78,8 @@ fn everything_else_is_passed_by_its_own_way() {
     };
     let plan = Claude.plan(&full);
     let args = plan.args.join(" ");
-    assert!(args.contains("--model opus --effort high --json-schema {\"type\":\"object\"}"), "{args}");
+    assert!(args.contains("--model opus --effort high "), "{args}");
+    assert!(args.contains("--json-schema {\"type\":\"object\"}"), "{args}");
     assert!(args.contains("--append-system-prompt-file /run/scratch/claude-system.md"), "{args}");
     assert!(args.contains("--mcp-config /run/scratch/claude-mcp.json"), "{args}");
     assert!(args.contains("WebSearch,mcp__fleet "), "{args}");
@@ -117,4 +118,33 @@ fn settings_of_the_repository_are_left_out_and_its_words_are_not() {
     for repository_settings in [RepositorySettings::Absent, RepositorySettings::Used] {
         assert_eq!(args(&Brief { repository_settings, ..brief() }), args(&brief()));
     }
+}
+
+#[test]
+fn an_interface_without_first_dialogs() {
+    let plan = Claude.terminal(&Brief { trust: Trust::Full, ..brief() }).unwrap();
+    let args = plan.args.join(" ");
+    assert!(args.contains("--dangerously-skip-permissions") && !args.contains("-p "), "{args}");
+    assert!(args.contains("--settings /run/scratch/claude-terminal.json"), "{args}");
+    assert!(plan.env.contains(&("CLAUDE_CODE_SANDBOXED".to_owned(), "1".to_owned())));
+    let settings = |brief: &Brief<'_>| -> Value {
+        let plan = Claude.terminal(brief).unwrap();
+        serde_json::from_str(&plan.files.last().unwrap().content).unwrap()
+    };
+    let full = settings(&Brief { trust: Trust::Full, ..brief() });
+    assert_eq!(full["skipDangerousModePermissionPrompt"], true);
+    assert!(full["hooks"]["UserPromptSubmit"][0]["hooks"][0]["command"].is_string());
+    let used = settings(&Brief { repository_settings: RepositorySettings::Used, ..brief() });
+    assert_eq!(used["enableAllProjectMcpServers"], true);
+    assert!(settings(&brief()).get("enableAllProjectMcpServers").is_none());
+}
+
+#[test]
+fn the_interface_resumes_and_never_asks_in_a_task_that_only_reads() {
+    let conversation = Conversation::Resume { session: "s-1", meter: Meter::default() };
+    let plan = Claude.terminal(&Brief { conversation, trust: Trust::ReadOnly, ..brief() }).unwrap();
+    let args = plan.args.join(" ");
+    assert!(args.contains("--resume s-1") && args.contains("--permission-mode dontAsk"), "{args}");
+    let record = Claude.terminal_record("s-1").unwrap();
+    assert_eq!((record.name_end.as_str(), Claude.record("s-1")), ("s-1.jsonl", None));
 }

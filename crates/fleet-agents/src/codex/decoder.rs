@@ -1,14 +1,15 @@
 //! From Codex's lines to events.
 
-use fleet_core::event::{AgentEvent, Counted, Stream, Tokens};
+use fleet_core::event::{AgentEvent, Stream};
 use fleet_core::outcome::AgentExit;
 use fleet_core::run::{Meter, Reason};
 use serde_json::Value;
 
+use super::counters::Counters;
 use super::items::{ItemStage, ToolItem};
 use super::trouble::{RetryNotice, failure_of};
 use crate::adapter::{AgentFailure, Decoder};
-use crate::common::json::{count, list, object, text};
+use crate::common::json::{list, object, text};
 use crate::common::recent::Recent;
 use crate::common::words::{self, LONGEST_STDERR, TextTail};
 
@@ -17,9 +18,7 @@ const MAX_RUNNING: usize = 64;
 
 #[derive(Debug)]
 pub(super) struct CodexDecoder {
-    /// The counters of the conversation before this process.
-    before: Meter,
-    now: Option<Meter>,
+    counters: Counters,
     final_text: Option<String>,
     running: Recent<()>,
     /// The last failure since the agent last made progress.
@@ -54,7 +53,7 @@ impl Decoder for CodexDecoder {
             }
             (Some("event_msg"), Some("token_count")) => {
                 let usage = payload["info"].get("total_token_usage");
-                usage.map(|usage| self.used(usage)).into_iter().collect()
+                usage.map(|usage| self.counters.used(usage)).into_iter().collect()
             }
             _ => Vec::new(),
         }
@@ -73,7 +72,7 @@ impl Decoder for CodexDecoder {
     }
 
     fn meter(&self) -> Option<Meter> {
-        self.now
+        self.counters.now()
     }
 
     fn failure(&self) -> Option<AgentFailure> {
@@ -84,8 +83,7 @@ impl Decoder for CodexDecoder {
 impl CodexDecoder {
     pub(super) const fn new(before: Meter) -> Self {
         Self {
-            before,
-            now: None,
+            counters: Counters::new(before),
             final_text: None,
             running: Recent::new(MAX_RUNNING),
             trouble: None,
@@ -119,14 +117,7 @@ impl CodexDecoder {
         self.end = Some(Ok(()));
         self.trouble = None;
         let ended = AgentEvent::Ended { text: self.final_text.clone() };
-        event.get("usage").map(|usage| self.used(usage)).into_iter().chain([ended]).collect()
-    }
-
-    /// The counters are those of the whole conversation, earlier processes included.
-    fn used(&mut self, usage: &Value) -> AgentEvent {
-        let now = tokens(usage);
-        self.now = Some(Meter { tokens: now, micro_usd: 0 });
-        AgentEvent::Usage { tokens: since(self.before.tokens, now), counted: Counted::Total }
+        event.get("usage").map(|usage| self.counters.used(usage)).into_iter().chain([ended]).collect()
     }
 
     fn failed(&mut self, message: &str) -> Vec<AgentEvent> {
@@ -228,25 +219,4 @@ fn question(event: &Value) -> Vec<AgentEvent> {
     let questions: Vec<&str> =
         list(event, "questions").iter().filter_map(|asked| text(asked, "question")).collect();
     vec![AgentEvent::Question { text: words::trouble(&questions.join("\n")) }]
-}
-
-/// Codex counts cached tokens as read ones, too, and thinking as written.
-fn tokens(usage: &Value) -> Tokens {
-    let cache_read = count(usage, "cached_input_tokens");
-    let cache_write = count(usage, "cache_write_input_tokens");
-    let input = count(usage, "input_tokens").saturating_sub(cache_read).saturating_sub(cache_write);
-    Tokens { input, output: count(usage, "output_tokens"), cache_read, cache_write }
-}
-
-/// The difference of two counters. Counters that went down were restarted, so they count from there.
-fn since(before: Tokens, now: Tokens) -> Tokens {
-    let newer = || {
-        Some(Tokens {
-            input: now.input.checked_sub(before.input)?,
-            output: now.output.checked_sub(before.output)?,
-            cache_read: now.cache_read.checked_sub(before.cache_read)?,
-            cache_write: now.cache_write.checked_sub(before.cache_write)?,
-        })
-    };
-    newer().unwrap_or(now)
 }

@@ -3,18 +3,22 @@
 //! Owns how it is started and what its lines mean; written for and tried with 0.166. Its errors are plain English, so
 //! the reasons are in [`trouble`]; its things done are items, which are in [`items`].
 
+mod counters;
 mod decoder;
 mod items;
 mod plan;
+mod terminal;
 #[cfg(test)]
 mod tests;
 mod trouble;
 
 use decoder::CodexDecoder;
+use terminal::CodexTerminal;
 
 use crate::adapter::{
     About, Adapter, Brief, Decoder, Enforced, LaunchPlan, Program, RecordFiles, Resumes, SettingsFiles,
 };
+use crate::terminal::{ScreenRules, TerminalDecoder};
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Codex;
@@ -62,5 +66,14 @@ impl Adapter for Codex {
 
     fn decoder(&self, brief: &Brief<'_>) -> Box<dyn Decoder> {
         Box::new(CodexDecoder::new(brief.conversation.meter()))
+    }
+
+    fn terminal(&self, brief: &Brief<'_>) -> Option<LaunchPlan> {
+        Some(plan::terminal(brief))
+    }
+
+    fn terminal_decoder(&self, brief: &Brief<'_>) -> Box<dyn Decoder> {
+        let reader = CodexTerminal::new(brief.conversation.meter());
+        Box::new(TerminalDecoder::new(ScreenRules::codex(), reader))
     }
 }

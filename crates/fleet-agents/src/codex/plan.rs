@@ -7,7 +7,10 @@
 
 use serde_json::json;
 
-use crate::adapter::{Brief, LaunchPlan, McpServer, PlannedFile, Program, RepositorySettings, Trust};
+use crate::adapter::{
+    Brief, LaunchPlan, McpServer, PlannedFile, Program, PromptVia, RepositorySettings, Trust,
+};
+use crate::terminal::{HOOK_COMMAND, HOOK_TIMEOUT_S};
 
 /// The keys of Codex and of the provider that it has built in, its own directory, and the certificates it trusts.
 /// Not all of `CODEX_*`: a fleet that is itself started by Codex must not tell its agents that they are in a sandbox.
@@ -26,34 +29,75 @@ const READ_AGENTS_MD: &str = "If there is an AGENTS.md in the working directory,
 
 pub(super) fn plan(brief: &Brief<'_>) -> LaunchPlan {
     let mut plan = LaunchPlan::new(Program::OnPath("codex".into()));
-    plan.pass(PASS_ENV);
     plan.arg(&["exec", "--json", "--skip-git-repo-check"]);
-    // Plugins are looked up on the network at every start, which costs seconds and needs a resolver.
-    plan.arg(&["--disable", "plugins"]);
-    set(&mut plan, "analytics.enabled", "false");
-    set(&mut plan, "check_for_update_on_startup", "false");
-    trust(&mut plan, brief);
-    if brief.repository_settings == RepositorySettings::LeftOut {
-        // By the path that the kernel has for the workspace; as a table, because a dotted key changes nothing.
-        let workspace = toml_string(&brief.workspace.to_string_lossy());
-        set(&mut plan, "projects", &format!("{{{workspace}={{trust_level=\"untrusted\"}}}}"));
-    }
-    model(&mut plan, brief);
+    let level = (brief.repository_settings == RepositorySettings::LeftOut).then_some("untrusted");
+    common(&mut plan, brief, level);
     if let Some(schema) = brief.schema {
         let path = brief.scratch.join("codex-schema.json");
         plan.arg(&["--output-schema", &path.to_string_lossy()]);
         plan.files.push(PlannedFile { path, content: schema.to_owned() });
     }
-    for server in brief.mcp {
-        mcp(&mut plan, server);
+    end(&mut plan, brief);
+    plan.arg(&["-"]);
+    plan
+}
+
+/// Its own interface. A command that needs more than the sandbox allows is asked for, except in a read-only task.
+pub(super) fn terminal(brief: &Brief<'_>) -> LaunchPlan {
+    let mut plan = LaunchPlan::new(Program::OnPath("codex".into()));
+    plan.prompt = PromptVia::Terminal;
+    // Otherwise it starts a server that outlives it, and does its work there.
+    plan.arg(&["--no-daemon"]);
+    match brief.trust {
+        Trust::ReadOnly => plan.arg(&["-a", "never"]),
+        Trust::Sandbox => plan.arg(&["-a", "on-request"]),
+        Trust::Full => {}
     }
+    let left_out = brief.repository_settings == RepositorySettings::LeftOut;
+    common(&mut plan, brief, Some(if left_out { "untrusted" } else { "trusted" }));
+    set(&mut plan, "hooks", &hooks());
+    // Otherwise it asks whether our hooks can be trusted. Those of a repository count only if the user approved them.
+    plan.arg(&["--dangerously-bypass-hook-trust"]);
+    end(&mut plan, brief);
+    plan
+}
+
+/// Events of Codex that tell what it is doing; what it says and does is in its record.
+const HOOKS: &[&str] =
+    &["SessionStart", "UserPromptSubmit", "PermissionRequest", "PostToolUse", "Stop", "Interrupt"];
+
+fn hooks() -> String {
+    let command = toml_string(HOOK_COMMAND);
+    let hook = format!("[{{hooks=[{{type=\"command\",command={command},timeout={HOOK_TIMEOUT_S}}}]}}]");
+    let events: Vec<String> = HOOKS.iter().map(|event| format!("{event}={hook}")).collect();
+    format!("{{{}}}", events.join(","))
+}
+
+/// What is the same with and without a terminal. `level` is how much it trusts the workspace, if that is set.
+fn common(plan: &mut LaunchPlan, brief: &Brief<'_>, level: Option<&str>) {
+    plan.pass(PASS_ENV);
+    // Plugins are looked up on the network at every start, which costs seconds and needs a resolver.
+    plan.arg(&["--disable", "plugins"]);
+    set(plan, "analytics.enabled", "false");
+    set(plan, "check_for_update_on_startup", "false");
+    trust(plan, brief);
+    if let Some(level) = level {
+        // By the path that the kernel has for the workspace; as a table, because a dotted key changes nothing.
+        let workspace = toml_string(&brief.workspace.to_string_lossy());
+        set(plan, "projects", &format!("{{{workspace}={{trust_level=\"{level}\"}}}}"));
+    }
+    model(plan, brief);
+    for server in brief.mcp {
+        mcp(plan, server);
+    }
+}
+
+/// The options have to stand in front of the subcommand, which knows fewer of them.
+fn end(plan: &mut LaunchPlan, brief: &Brief<'_>) {
     plan.args.extend(brief.extra_args.iter().cloned());
-    // The options of `exec` have to stand in front of its subcommand, which knows fewer of them.
     if let Some(session) = brief.conversation.resumed() {
         plan.arg(&["resume", session]);
     }
-    plan.arg(&["-"]);
-    plan
 }
 
 /// One setting for this process. The value is TOML.

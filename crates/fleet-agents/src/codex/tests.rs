@@ -261,3 +261,21 @@ fn a_project_whose_settings_are_left_out_is_not_trusted_and_still_has_its_say() 
     let used = Brief { repository_settings: RepositorySettings::Used, ..brief() };
     assert_eq!(args(&used), args(&brief()));
 }
+
+#[test]
+fn an_interface_without_first_dialogs() {
+    let terminal = |brief: &Brief<'_>| Codex.terminal(brief).unwrap().args.join(" ");
+    let plain = Brief::plain("do it", Path::new("/run/tree"));
+    let args = terminal(&plain);
+    assert!(args.starts_with("--no-daemon -a on-request "), "{args}");
+    assert!(args.contains(r#"projects={"/run/tree"={trust_level="trusted"}}"#), "{args}");
+    assert!(args.contains(r"UserPromptSubmit=[{hooks=[{type="), "{args}");
+    assert!(args.ends_with("--dangerously-bypass-hook-trust"), "{args}");
+    let left_out = Brief { repository_settings: RepositorySettings::LeftOut, ..plain };
+    assert!(terminal(&left_out).contains(r#"trust_level="untrusted""#));
+    let conversation = Conversation::Resume { session: "s-1", meter: Meter::default() };
+    let full = Brief { trust: Trust::Full, conversation, ..plain };
+    let args = terminal(&full);
+    assert!(args.ends_with("resume s-1") && !args.contains("-a "), "{args}");
+    assert!(terminal(&Brief { trust: Trust::ReadOnly, ..plain }).contains("-a never"));
+}

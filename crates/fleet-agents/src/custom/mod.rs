@@ -9,6 +9,7 @@ mod decoder;
 mod patterns;
 mod spec;
 mod template;
+mod terminal;
 #[cfg(test)]
 mod tests;
 
@@ -19,10 +20,11 @@ use decoder::CustomDecoder;
 use patterns::Finder;
 pub use spec::{CustomError, CustomSpec, OutputPatterns};
 use template::{ArgPlaceholder, Arguments, Values};
+use terminal::StillScreen;
 
 use crate::adapter::{
     About, Adapter, Brief, Conversation, Decoder, Enforced, LaunchPlan, PlannedFile, Program, PromptVia,
-    Resumes, SettingsFiles, Trust,
+    RecordFiles, Resumes, SettingsFiles, Trust,
 };
 use crate::registry::Registry;
 
@@ -38,6 +40,7 @@ pub struct Custom {
     program: String,
     args: Arguments,
     resume_args: Option<Arguments>,
+    terminal_args: Option<Arguments>,
     trust_args: [Arguments; 3],
     prompt: Option<PromptVia>,
     like: Option<Arc<dyn Adapter>>,
@@ -59,6 +62,7 @@ impl Custom {
         let read = |args: &[String]| Arguments::read(&spec.name, args);
         let args = read(&spec.args)?;
         let resume_args = spec.resume_args.as_deref().map(read).transpose()?;
+        let terminal_args = spec.terminal_args.as_deref().map(read).transpose()?;
         let [read_only, sandbox, full] = &spec.trust_args;
         let trust_args = [read(read_only)?, read(sandbox)?, read(full)?];
         let finder = Arc::new(Finder::new(&spec.name, &spec.patterns)?);
@@ -73,6 +77,7 @@ impl Custom {
             program,
             args,
             resume_args,
+            terminal_args,
             trust_args,
             prompt,
             like,
@@ -96,8 +101,8 @@ impl Custom {
         resume.unwrap_or(&self.args)
     }
 
-    fn names(&self, brief: &Brief<'_>, placeholder: ArgPlaceholder) -> bool {
-        self.arguments(brief).names(placeholder) || self.trusted(brief.trust).names(placeholder)
+    fn names(&self, args: &Arguments, trust: Trust, placeholder: ArgPlaceholder) -> bool {
+        args.names(placeholder) || self.trusted(trust).names(placeholder)
     }
 
     const fn trusted(&self, trust: Trust) -> &Arguments {
@@ -115,9 +120,34 @@ impl Custom {
     }
 
     /// The id that a new conversation gets from us, if the arguments pass it on.
-    fn own_session<'a>(&self, brief: &Brief<'a>) -> Option<&'a str> {
+    fn own_session<'a>(&self, args: &Arguments, brief: &Brief<'a>) -> Option<&'a str> {
         let Conversation::New { id } = brief.conversation else { return None };
-        id.filter(|_| self.names(brief, ArgPlaceholder::NewSession))
+        id.filter(|_| self.names(args, brief.trust, ArgPlaceholder::NewSession))
+    }
+
+    /// How it is started with these arguments. [`Brief::extra_args`] are not added: the arguments of the user are all in
+    /// the description.
+    fn started_with(&self, args: &Arguments, brief: &Brief<'_>) -> LaunchPlan {
+        let orders = brief.scratch.join(ORDERS);
+        let values = Values { brief, orders: &orders, new_session: self.own_session(args, brief) };
+        let mut plan = LaunchPlan::new(Program::OnPath(self.program.clone().into()));
+        plan.args = args.expand(&values);
+        plan.args.extend(self.trusted(brief.trust).expand(&values));
+        let is_named = self.names(args, brief.trust, ArgPlaceholder::SystemPromptFile);
+        let content = brief.system_prompt.filter(|_| is_named).map(ToOwned::to_owned);
+        plan.files.extend(content.map(|content| PlannedFile { path: orders, content }));
+        plan
+    }
+
+    /// What the arguments do not say already.
+    fn unsaid<'a>(&self, args: &Arguments, brief: &Brief<'a>) -> Brief<'a> {
+        let unless = |placeholder| !self.names(args, brief.trust, placeholder);
+        Brief {
+            model: brief.model.filter(|_| unless(ArgPlaceholder::Model)),
+            effort: brief.effort.filter(|_| unless(ArgPlaceholder::Effort)),
+            system_prompt: brief.system_prompt.filter(|_| unless(ArgPlaceholder::SystemPromptFile)),
+            ..*brief
+        }
     }
 }
 
@@ -177,13 +207,8 @@ impl Adapter for Custom {
         }
     }
 
-    /// The arguments of the user are all in the description, so that [`Brief::extra_args`] are not added.
     fn plan(&self, brief: &Brief<'_>) -> LaunchPlan {
-        let orders = brief.scratch.join(ORDERS);
-        let values = Values { brief, orders: &orders, new_session: self.own_session(brief) };
-        let mut plan = LaunchPlan::new(Program::OnPath(self.program.clone().into()));
-        plan.args = self.arguments(brief).expand(&values);
-        plan.args.extend(self.trusted(brief.trust).expand(&values));
+        let mut plan = self.started_with(self.arguments(brief), brief);
         if let Some(model) = self.model_plan(brief) {
             plan.pass_env = model.pass_env;
             plan.prompt = model.prompt;
@@ -195,9 +220,6 @@ impl Adapter for Custom {
         if plan.prompt != PromptVia::Dialogue {
             plan.ask = None;
         }
-        let is_named = self.names(brief, ArgPlaceholder::SystemPromptFile);
-        let content = brief.system_prompt.filter(|_| is_named).map(ToOwned::to_owned);
-        plan.files.extend(content.map(|content| PlannedFile { path: orders, content }));
         plan
     }
 
@@ -210,15 +232,30 @@ impl Adapter for Custom {
     }
 
     fn decoder(&self, brief: &Brief<'_>) -> Box<dyn Decoder> {
+        let args = self.arguments(brief);
         // What the arguments say already is not asked for once more.
-        let unless = |placeholder| !self.names(brief, placeholder);
-        let rest = Brief {
-            model: brief.model.filter(|_| unless(ArgPlaceholder::Model)),
-            effort: brief.effort.filter(|_| unless(ArgPlaceholder::Effort)),
-            system_prompt: brief.system_prompt.filter(|_| unless(ArgPlaceholder::SystemPromptFile)),
-            ..*brief
+        let inner = self.like.as_ref().map(|like| like.decoder(&self.unsaid(args, brief)));
+        Box::new(CustomDecoder::new(inner, Arc::clone(&self.finder), self.own_session(args, brief)))
+    }
+
+    fn terminal(&self, brief: &Brief<'_>) -> Option<LaunchPlan> {
+        let mut plan = self.started_with(self.terminal_args.as_ref()?, brief);
+        plan.prompt = PromptVia::Terminal;
+        plan.pass_env = self.model_plan(brief).map(|model| model.pass_env).unwrap_or_default();
+        Some(plan)
+    }
+
+    fn terminal_decoder(&self, brief: &Brief<'_>) -> Box<dyn Decoder> {
+        let args = self.terminal_args.as_ref().unwrap_or(&self.args);
+        let Some(like) = &self.like else { return Box::new(StillScreen::default()) };
+        let conversation = match brief.conversation {
+            Conversation::New { .. } => Conversation::New { id: self.own_session(args, brief) },
+            resumed @ Conversation::Resume { .. } => resumed,
         };
-        let inner = self.like.as_ref().map(|like| like.decoder(&rest));
-        Box::new(CustomDecoder::new(inner, Arc::clone(&self.finder), self.own_session(brief)))
+        like.terminal_decoder(&Brief { conversation, ..*brief })
+    }
+
+    fn terminal_record(&self, session: &str) -> Option<RecordFiles> {
+        self.like.as_ref().and_then(|like| like.terminal_record(session))
     }
 }

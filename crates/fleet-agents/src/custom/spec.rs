@@ -18,6 +18,9 @@ pub struct CustomSpec {
     pub args: Vec<String>,
     /// All of its arguments when a conversation is resumed; [`CustomSpec::args`] if not given.
     pub resume_args: Option<Vec<String>>,
+    /// All of its arguments when its own interface is started in a terminal, in a new conversation or a resumed one; it
+    /// has no such interface if not given.
+    pub terminal_args: Option<Vec<String>>,
     /// Further arguments for each trust, in the order of [`crate::Trust::WORDS`].
     pub trust_args: [Vec<String>; 3],
     /// How it gets its prompt. If not given: like the agent that [`CustomSpec::output`] names, else on standard input.

@@ -328,3 +328,53 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn an_interface_has_its_own_arguments() {
+    let words = |args: &[&str]| args.iter().map(|&arg| arg.to_owned()).collect::<Vec<_>>();
+    let described = CustomSpec {
+        name: "mine".to_owned(),
+        program: "mine".to_owned(),
+        args: words(&["--headless"]),
+        trust_args: [words(&["--look"]), Vec::new(), Vec::new()],
+        ..CustomSpec::default()
+    };
+    let known = Registry::default();
+    let brief = Brief::plain("do it", Path::new("/w"));
+    let without = Custom::new(described.clone(), &known).unwrap();
+    assert_eq!(without.terminal(&brief), None);
+    let terminal_args = Some(words(&["--tui", "--model", "{model}", "--resume={session}"]));
+    let with = CustomSpec { terminal_args, ..described };
+    let agent = Custom::new(with.clone(), &known).unwrap();
+    let plan = agent.terminal(&Brief { trust: Trust::ReadOnly, ..brief }).unwrap();
+    assert_eq!((plan.args.join(" ").as_str(), plan.prompt), ("--tui --look", PromptVia::Terminal));
+    let conversation = Conversation::Resume { session: "s-1", meter: Meter::default() };
+    let resumed = agent.terminal(&Brief { conversation, model: Some("m"), ..brief }).unwrap();
+    assert_eq!(resumed.args.join(" "), "--tui --model m --resume=s-1");
+    let like = Custom::new(CustomSpec { output: Some("claude".to_owned()), ..with }, &known).unwrap();
+    assert!(like.terminal(&brief).unwrap().pass_env.iter().any(|name| name == "ANTHROPIC_*"));
+    let hook = br#"{"hook_event_name":"Stop","session_id":"s-1"}"#;
+    assert_eq!(like.terminal_decoder(&brief).hook(hook).len(), 2);
+    assert!(agent.terminal_decoder(&brief).hook(hook).is_empty());
+}
+
+#[test]
+fn an_unknown_interface_is_idle_when_it_stands_still() {
+    let mut decoder = StillScreen::default();
+    let mut look = |screen: &str| -> Vec<String> {
+        let events = decoder.screen(&screen.lines().map(ToOwned::to_owned).collect::<Vec<_>>());
+        let state = |event: AgentEvent| match event {
+            AgentEvent::State { state, .. } => state.to_string(),
+            other => panic!("{other:?}"),
+        };
+        events.into_iter().map(state).collect()
+    };
+    assert!(look("  \n").is_empty() && look("hello").is_empty() && look("hello").is_empty());
+    assert_eq!((look("hello"), look("hello")), (vec!["idle".to_owned()], vec![]));
+    assert_eq!((look("hello\n> do it"), look("…")), (vec!["working".to_owned()], vec![]));
+    decoder.end(&AgentExit::Code(2));
+    assert_eq!(
+        decoder.failure().unwrap().text,
+        "the agent ended with exit status 2; its screen ended with: …"
+    );
+}

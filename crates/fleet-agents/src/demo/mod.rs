@@ -9,6 +9,7 @@ mod decoder;
 mod job;
 mod script;
 mod stream;
+mod terminal;
 #[cfg(test)]
 mod tests;
 
@@ -18,10 +19,12 @@ pub use script::{ScriptError, ScriptStep, Signal, script};
 pub use stream::DemoLine;
 
 use decoder::DemoDecoder;
+use terminal::DemoTerminal;
 
 use crate::adapter::{
-    About, Adapter, Brief, Decoder, Enforced, LaunchPlan, Program, Resumes, SettingsFiles, Trust,
+    About, Adapter, Brief, Decoder, Enforced, LaunchPlan, Program, PromptVia, Resumes, SettingsFiles, Trust,
 };
+use crate::terminal::{ScreenRules, TerminalDecoder};
 
 #[derive(Debug, Clone, Copy)]
 pub struct Demo;
@@ -68,5 +71,16 @@ impl Adapter for Demo {
 
     fn decoder(&self, _: &Brief<'_>) -> Box<dyn Decoder> {
         Box::new(DemoDecoder::default())
+    }
+
+    fn terminal(&self, brief: &Brief<'_>) -> Option<LaunchPlan> {
+        let mut plan = self.plan(brief);
+        plan.prompt = PromptVia::Terminal;
+        plan.args.insert(1, "--terminal".to_owned());
+        Some(plan)
+    }
+
+    fn terminal_decoder(&self, _: &Brief<'_>) -> Box<dyn Decoder> {
+        Box::new(TerminalDecoder::new(ScreenRules::demo(), DemoTerminal))
     }
 }

@@ -7,15 +7,20 @@ mod decoder;
 mod plan;
 mod record;
 mod retries;
+mod terminal;
 #[cfg(test)]
 mod tests;
 mod trouble;
 
+use std::borrow::Cow;
+
 use decoder::GeminiDecoder;
+use terminal::GeminiTerminal;
 
 use crate::adapter::{
     About, Adapter, Brief, Decoder, Enforced, LaunchPlan, Program, RecordFiles, SettingsFiles,
 };
+use crate::terminal::{ScreenRules, TerminalDecoder};
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Gemini;
@@ -60,5 +65,23 @@ impl Adapter for Gemini {
 
     fn decoder(&self, _: &Brief<'_>) -> Box<dyn Decoder> {
         Box::new(GeminiDecoder::default())
+    }
+
+    fn terminal(&self, brief: &Brief<'_>) -> Option<LaunchPlan> {
+        Some(plan::terminal(brief))
+    }
+
+    fn terminal_prompt<'b>(&self, brief: &Brief<'b>) -> Cow<'b, str> {
+        match plan::orders(brief) {
+            Some(orders) => {
+                format!("{}\n\nStanding orders for all of this:\n\n{orders}", brief.prompt).into()
+            }
+            None => brief.prompt.into(),
+        }
+    }
+
+    fn terminal_decoder(&self, brief: &Brief<'_>) -> Box<dyn Decoder> {
+        let decoder = TerminalDecoder::new(ScreenRules::gemini(), GeminiTerminal::default());
+        Box::new(decoder.in_conversation(&brief.conversation))
     }
 }

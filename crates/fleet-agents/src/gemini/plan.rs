@@ -15,7 +15,10 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use crate::adapter::{Brief, Conversation, LaunchPlan, PlannedFile, Program, RepositorySettings, Trust};
+use crate::adapter::{
+    Brief, Conversation, LaunchPlan, PlannedFile, Program, PromptVia, RepositorySettings, Trust,
+};
+use crate::terminal::{HOOK_TIMEOUT_S, hooks};
 
 /// Keys, ways to sign in, base URLs and its own directory. Not all of `GEMINI_*`: some tell it that it runs inside
 /// of an editor, or inside of itself.
@@ -36,18 +39,77 @@ const MAX_REQUESTS: u32 = 4;
 
 pub(super) fn plan(brief: &Brief<'_>) -> LaunchPlan {
     let mut plan = LaunchPlan::new(Program::OnPath("gemini".into()));
+    plan.arg(&["--output-format", "stream-json"]);
+    common(&mut plan, brief, mode(brief.trust));
+    if let Some(content) = orders(brief) {
+        standing_orders(&mut plan, brief, content);
+    }
+    if brief.is_root || !brief.mcp.is_empty() {
+        defaults_file(&mut plan, brief, &defaults(brief));
+    }
+    plan.args.extend(brief.extra_args.iter().cloned());
+    plan
+}
+
+/// Its own interface. Hooks are in the file of defaults, so that only root has them: for others, the screen and the
+/// record tell what it is doing.
+pub(super) fn terminal(brief: &Brief<'_>) -> LaunchPlan {
+    let mut plan = LaunchPlan::new(Program::OnPath("gemini".into()));
+    plan.prompt = PromptVia::Terminal;
+    let (mode, policy) = terminal_mode(brief.trust);
+    common(&mut plan, brief, mode);
+    if let Some(policy) = policy {
+        let path = brief.scratch.join("gemini-policy.toml");
+        plan.arg(&["--policy", &path.to_string_lossy()]);
+        plan.files.push(PlannedFile { path, content: policy.to_owned() });
+    }
+    if brief.is_root || !brief.mcp.is_empty() {
+        let mut defaults = defaults(brief);
+        defaults["hooks"] = hooks(HOOKS, HOOK_TIMEOUT_S * 1000);
+        defaults_file(&mut plan, brief, &defaults);
+    }
+    plan.args.extend(brief.extra_args.iter().cloned());
+    plan
+}
+
+/// Events of Gemini CLI that tell what it is doing; what it says and does is in its record.
+const HOOKS: &[(&str, &str)] =
+    &[("SessionStart", ""), ("BeforeAgent", ""), ("Notification", ""), ("AfterTool", ""), ("AfterAgent", "")];
+
+/// Its mode in a terminal, with rules that the mode does not have. It asks for whatever is not covered.
+const fn terminal_mode(trust: Trust) -> (&'static str, Option<&'static str>) {
+    match trust {
+        Trust::ReadOnly => ("default", Some(DENY_CHANGES)),
+        Trust::Sandbox => ("auto_edit", Some(ALLOW_COMMANDS)),
+        Trust::Full => ("yolo", None),
+    }
+}
+
+/// Tools that are denied are not offered to the model.
+const DENY_CHANGES: &str = "[[rule]]
+toolName = [\"write_file\", \"replace\", \"run_shell_command\"]
+decision = \"deny\"
+priority = 999
+";
+
+const ALLOW_COMMANDS: &str = "[[rule]]
+toolName = \"run_shell_command\"
+decision = \"allow\"
+allowRedirection = true
+priority = 900
+";
+
+/// What is the same with and without a terminal.
+fn common(plan: &mut LaunchPlan, brief: &Brief<'_>, mode: &str) {
     plan.pass(PASS_ENV);
     // Skipping trust is for this process: the workspace is one that we made.
-    plan.arg(&["--output-format", "stream-json", "--skip-trust", "--approval-mode", mode(brief.trust)]);
+    plan.arg(&["--skip-trust", "--approval-mode", mode]);
     plan.option("-m", brief.model);
     match brief.conversation {
         Conversation::New { id } => plan.option("--session-id", id),
         Conversation::Resume { session, .. } => plan.option("--resume", Some(session)),
     }
-    orders(&mut plan, brief);
-    environment(&mut plan, brief);
-    plan.args.extend(brief.extra_args.iter().cloned());
-    plan
+    environment(plan, brief);
 }
 
 /// Without a person to ask, its default mode does not even offer what it would have to ask for.
@@ -58,22 +120,23 @@ const fn mode(trust: Trust) -> &'static str {
     }
 }
 
-/// Its only way to a system prompt replaces its own, and there is none to a schema. So both come with the prompt:
-/// what stands behind `-p` is added to standard input, and `@` stands for what is in a file of the workspace or of
-/// an included directory.
-fn orders(plan: &mut LaunchPlan, brief: &Brief<'_>) {
+/// Its only way to a system prompt replaces its own, and there is none to a schema. So both come with the prompt.
+pub(super) fn orders(brief: &Brief<'_>) -> Option<String> {
     let schema = brief.schema.map(|schema| {
         format!("Your last answer has to be one JSON object and nothing else. It has to fit this schema:\n\n{schema}")
     });
     let orders: Vec<&str> = brief.system_prompt.into_iter().chain(schema.as_deref()).collect();
-    if orders.is_empty() {
-        return;
-    }
+    (!orders.is_empty()).then(|| orders.join("\n\n"))
+}
+
+/// What stands behind `-p` is added to standard input, and `@` stands for what is in a file of the workspace or of an
+/// included directory.
+fn standing_orders(plan: &mut LaunchPlan, brief: &Brief<'_>, content: String) {
     let dir = brief.scratch.join("gemini-orders");
     let path = dir.join("orders.md");
     plan.arg(&["--include-directories", &dir.to_string_lossy()]);
     plan.arg(&["-p", &format!("Standing orders for all of this: @{}", escaped(&path))]);
-    plan.files.push(PlannedFile { path, content: orders.join("\n\n") });
+    plan.files.push(PlannedFile { path, content });
 }
 
 /// A path as it has to be written behind an `@`.
@@ -98,11 +161,12 @@ fn environment(plan: &mut LaunchPlan, brief: &Brief<'_>) {
     }
     // Every error leaves a file with the whole request there.
     plan.var("TMPDIR", brief.scratch.to_string_lossy());
-    if brief.is_root || !brief.mcp.is_empty() {
-        let path = brief.scratch.join("gemini-defaults.json");
-        plan.var("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", path.to_string_lossy());
-        plan.files.push(PlannedFile { path, content: defaults(brief).to_string() });
-    }
+}
+
+fn defaults_file(plan: &mut LaunchPlan, brief: &Brief<'_>, defaults: &Value) {
+    let path = brief.scratch.join("gemini-defaults.json");
+    plan.var("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", path.to_string_lossy());
+    plan.files.push(PlannedFile { path, content: defaults.to_string() });
 }
 
 fn defaults(brief: &Brief<'_>) -> Value {

@@ -25,10 +25,14 @@ impl Default for Messages {
 
 impl Messages {
     pub(super) fn line(&mut self, line: &[u8]) -> Vec<AgentEvent> {
-        let Some(message) = object(line).filter(|message| text(message, "type") == Some("gemini")) else {
+        object(line).map(|message| self.read(&message)).unwrap_or_default()
+    }
+
+    pub(super) fn read(&mut self, message: &Value) -> Vec<AgentEvent> {
+        if text(message, "type") != Some("gemini") {
             return Vec::new();
-        };
-        let (Some(id), Some(tokens)) = (text(&message, "id"), message.get("tokens")) else {
+        }
+        let (Some(id), Some(tokens)) = (text(message, "id"), message.get("tokens")) else {
             return Vec::new();
         };
         if self.counted.contains(id) {
@@ -36,7 +40,7 @@ impl Messages {
         }
         self.counted.add(id, ());
         self.sum = self.sum.then(read(tokens), Counted::Delta);
-        let model = text(&message, "model").map(|model| AgentEvent::Model { model: words::id(model) });
+        let model = text(message, "model").map(|model| AgentEvent::Model { model: words::id(model) });
         model.into_iter().chain([AgentEvent::Usage { tokens: self.sum, counted: Counted::Total }]).collect()
     }
 }

@@ -205,3 +205,42 @@ fn a_workspace_is_trusted_only_where_its_settings_are() {
     assert!(trusts(RepositorySettings::Used));
     assert!(!trusts(RepositorySettings::Absent) && !trusts(RepositorySettings::LeftOut));
 }
+
+#[test]
+fn an_interface_without_first_dialogs() {
+    let root = Brief { is_root: true, ..brief() };
+    let terminal = |brief: &Brief<'_>| Gemini.terminal(brief).unwrap();
+    let plan = terminal(&root);
+    let args = plan.args.join(" ");
+    let policy = "/run/scratch/gemini-policy.toml";
+    assert_eq!(args, format!("--skip-trust --approval-mode auto_edit --policy {policy}"));
+    assert!(plan.files[0].content.contains("allowRedirection = true"));
+    assert!(plan.files[1].content.contains(r#""BeforeAgent":[{"hooks":[{"#));
+    // Nobody else could have such a file read.
+    assert_eq!(terminal(&brief()).files.len(), 1);
+    let reads = terminal(&Brief { trust: Trust::ReadOnly, ..brief() });
+    assert!(reads.args.contains(&"default".to_owned()) && reads.files[0].content.contains("\"deny\""));
+    assert!(terminal(&Brief { trust: Trust::Full, ..brief() }).args.contains(&"yolo".to_owned()));
+}
+
+#[test]
+fn orders_are_typed_with_the_first_prompt() {
+    let told = Brief { system_prompt: Some("Be kind."), ..brief() };
+    assert_eq!(Gemini.terminal_prompt(&brief()), brief().prompt);
+    assert!(Gemini.terminal_prompt(&told).ends_with("Standing orders for all of this:\n\nBe kind."));
+    assert!(!Gemini.terminal(&told).unwrap().args.join(" ").contains("Be kind"));
+}
+
+#[test]
+fn a_conversation_without_hooks_has_the_id_that_it_was_started_with() {
+    let conversation = Conversation::New { id: Some("s-1") };
+    let mut decoder = Gemini.terminal_decoder(&Brief { conversation, ..brief() });
+    let screen = ["> Type your message or @path/to/file".to_owned()];
+    assert!(decoder.screen(&["starting".to_owned()]).is_empty());
+    let events = decoder.screen(&screen);
+    assert_eq!(events[0], AgentEvent::SessionStarted { session: "s-1".to_owned() });
+    assert!(matches!(events[1], AgentEvent::State { state: fleet_core::run::AgentState::Idle, .. }));
+    let prompt = br#"{"id":"m","type":"user","content":[{"text":"hi"}]}"#;
+    assert_eq!(decoder.record(prompt), [AgentEvent::Prompted { text: "hi".to_owned() }]);
+    assert!(decoder.record(prompt).is_empty());
+}

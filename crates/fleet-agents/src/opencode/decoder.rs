@@ -96,7 +96,7 @@ impl OpencodeDecoder {
     }
 
     /// A tool, which is reported only when it has ended.
-    fn tool(&mut self, part: &Value) -> Vec<AgentEvent> {
+    pub(super) fn tool(&mut self, part: &Value) -> Vec<AgentEvent> {
         self.mark_recovered();
         let state = &part["state"];
         let name = one_line(text(part, "tool").unwrap_or("tool"));
@@ -120,7 +120,7 @@ impl OpencodeDecoder {
         events
     }
 
-    fn finished(&mut self, part: &Value) -> Vec<AgentEvent> {
+    pub(super) fn finished(&mut self, part: &Value) -> Vec<AgentEvent> {
         self.mark_recovered();
         self.answer = None;
         self.last_step = text(part, "reason").map(one_line);
@@ -260,7 +260,7 @@ fn is_refusal(error: &str) -> bool {
     error.contains("rejected permission") || error.contains("a rule which prevents you")
 }
 
-fn failure(error: &Value) -> AgentFailure {
+pub(super) fn failure(error: &Value) -> AgentFailure {
     let data = &error["data"];
     let name = text(error, "name").unwrap_or_default();
     let message = text(data, "message").unwrap_or(name);

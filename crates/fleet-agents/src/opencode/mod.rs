@@ -8,15 +8,18 @@
 mod decoder;
 mod log;
 mod settings;
+mod terminal;
 #[cfg(test)]
 mod tests;
 
 use decoder::OpencodeDecoder;
+use terminal::OpencodeTerminal;
 
 use crate::adapter::{
-    About, Adapter, Brief, Decoder, Enforced, LaunchPlan, PlannedFile, Program, RepositorySettings,
-    SettingsFiles, Trust,
+    About, Adapter, Brief, Decoder, Enforced, LaunchPlan, PlannedFile, Program, PromptVia,
+    RepositorySettings, SettingsFiles, Trust,
 };
+use crate::terminal::{ScreenRules, TerminalDecoder};
 
 #[derive(Debug, Clone, Copy)]
 pub struct Opencode;
@@ -87,25 +90,60 @@ impl Adapter for Opencode {
     }
 
     fn plan(&self, brief: &Brief<'_>) -> LaunchPlan {
-        let mut plan = LaunchPlan::new(Program::OnPath("opencode".into()));
+        let mut plan = common(brief);
         plan.args = args(brief);
-        plan.pass(PASS_ENV);
-        plan.var("OPENCODE_DISABLE_AUTOUPDATE", "1");
-        if brief.repository_settings == RepositorySettings::LeftOut {
-            plan.var("OPENCODE_DISABLE_PROJECT_CONFIG", "1");
-        }
         plan.var("OPENCODE_CONFIG_CONTENT", settings::content(brief));
-        plan.files.extend(
-            brief
-                .system_prompt
-                .map(|orders| PlannedFile { path: settings::orders_file(brief), content: orders.to_owned() }),
-        );
         plan
     }
 
     fn decoder(&self, _: &Brief<'_>) -> Box<dyn Decoder> {
         Box::new(OpencodeDecoder::default())
     }
+
+    fn terminal(&self, brief: &Brief<'_>) -> Option<LaunchPlan> {
+        let mut plan = common(brief);
+        plan.prompt = PromptVia::Terminal;
+        plan.args = terminal_args(brief);
+        let plugin = brief.scratch.join("fleet-opencode.js");
+        plan.var("OPENCODE_CONFIG_CONTENT", settings::terminal_content(brief, &plugin));
+        plan.files.push(PlannedFile { path: plugin, content: include_str!("plugin.js").to_owned() });
+        Some(plan)
+    }
+
+    fn terminal_decoder(&self, brief: &Brief<'_>) -> Box<dyn Decoder> {
+        Box::new(TerminalDecoder::new(ScreenRules::opencode(), OpencodeTerminal::new(brief)))
+    }
+}
+
+/// What is the same with and without a terminal.
+fn common(brief: &Brief<'_>) -> LaunchPlan {
+    let mut plan = LaunchPlan::new(Program::OnPath("opencode".into()));
+    plan.pass(PASS_ENV);
+    plan.var("OPENCODE_DISABLE_AUTOUPDATE", "1");
+    if brief.repository_settings == RepositorySettings::LeftOut {
+        plan.var("OPENCODE_DISABLE_PROJECT_CONFIG", "1");
+    }
+    plan.files.extend(
+        brief
+            .system_prompt
+            .map(|orders| PlannedFile { path: settings::orders_file(brief), content: orders.to_owned() }),
+    );
+    plan
+}
+
+/// Its interface knows no `--variant`: how hard the model thinks is left as the user has it.
+fn terminal_args(brief: &Brief<'_>) -> Vec<String> {
+    // Otherwise opencode believes the variable `PWD`, which is whatever the keeper inherited.
+    let mut args = vec![brief.workspace.display().to_string()];
+    match brief.trust {
+        Trust::ReadOnly => args.extend(["--agent".to_owned(), settings::READER.to_owned()]),
+        Trust::Sandbox => {}
+        Trust::Full => args.push("--auto".to_owned()),
+    }
+    args.extend(brief.model.map(|model| format!("--model={model}")));
+    args.extend(brief.conversation.resumed().map(|session| format!("--session={session}")));
+    args.extend(brief.extra_args.iter().cloned());
+    args
 }
 
 fn args(brief: &Brief<'_>) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! The settings of one run, laid over those of the user.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
@@ -18,11 +18,24 @@ const INSTRUCTIONS: &[&str] = &["AGENTS.md", "CLAUDE.md"];
 
 /// What goes into `OPENCODE_CONFIG_CONTENT`: only what this run adds.
 pub(super) fn content(brief: &Brief<'_>) -> String {
+    Value::Object(common(brief, "deny")).to_string()
+}
+
+/// The same for its interface, where a person can be asked, with our plugin beside those of the user.
+pub(super) fn terminal_content(brief: &Brief<'_>, plugin: &Path) -> String {
+    let mut content = common(brief, "ask");
+    content.insert("plugin".to_owned(), json!([format!("file://{}", plugin.display())]));
+    Value::Object(content).to_string()
+}
+
+/// `elsewhere` is what happens when a sandboxed agent wants to touch files outside of its workspace.
+fn common(brief: &Brief<'_>, elsewhere: &str) -> Map<String, Value> {
     let mut content = Map::new();
     match brief.trust {
         Trust::ReadOnly => read_only(&mut content),
         Trust::Sandbox => {
-            content.insert("permission".to_owned(), json!({ "external_directory": outside(brief) }));
+            let rules = json!({ "external_directory": outside(brief, elsewhere) });
+            content.insert("permission".to_owned(), rules);
         }
         Trust::Full => {}
     }
@@ -42,7 +55,7 @@ pub(super) fn content(brief: &Brief<'_>) -> String {
         let options = json!({ "options": { "headerTimeout": patience / 2, "chunkTimeout": patience } });
         content.insert("provider".to_owned(), json!({ provider: options }));
     }
-    Value::Object(content).to_string()
+    content
 }
 
 /// Files that are shown to the model. Without the project's settings opencode does not show it `AGENTS.md` either; a file
@@ -74,9 +87,9 @@ fn read_only(content: &mut Map<String, Value>) {
 
 /// Which directories outside of the workspace its tools may touch. The last rule that fits decides, and `*` sorts
 /// before every path.
-fn outside(brief: &Brief<'_>) -> Value {
+fn outside(brief: &Brief<'_>, elsewhere: &str) -> Value {
     let mut rules = Map::new();
-    rules.insert("*".to_owned(), json!("deny"));
+    rules.insert("*".to_owned(), json!(elsewhere));
     let own = brief.git_dirs.iter().map(PathBuf::as_path).chain([brief.scratch]);
     let own = own.map(|dir| format!("{}/*", dir.display()));
     for pattern in own.chain(TEMPORARY.iter().map(|pattern| (*pattern).to_owned())) {

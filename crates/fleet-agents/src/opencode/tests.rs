@@ -178,3 +178,21 @@ fn settings_of_the_repository_are_left_out_and_its_words_are_not() {
         assert!(!is_off(&with) && content(&with).get("instructions").is_none());
     }
 }
+
+#[test]
+fn an_interface_with_our_plugin() {
+    let terminal = |brief: &Brief<'_>| Opencode.terminal(brief).unwrap();
+    let brief = Brief { scratch: Path::new("/run/scratch"), ..Brief::plain("do it", Path::new("/run/tree")) };
+    let plan = terminal(&brief);
+    assert_eq!((plan.args.join(" ").as_str(), plan.prompt), ("/run/tree", PromptVia::Terminal));
+    let (_, content) = plan.env.iter().find(|(name, _)| name == "OPENCODE_CONFIG_CONTENT").unwrap();
+    let content: Value = serde_json::from_str(content).unwrap();
+    assert_eq!(content["plugin"], json!(["file:///run/scratch/fleet-opencode.js"]));
+    assert_eq!(content["permission"]["external_directory"]["*"], "ask");
+    assert_eq!(plan.files[0].path, Path::new("/run/scratch/fleet-opencode.js"));
+    let conversation = Conversation::Resume { session: "ses_1", meter: Meter::default() };
+    let full = terminal(&Brief { trust: Trust::Full, conversation, model: Some("a/b"), ..brief });
+    assert_eq!(full.args.join(" "), "/run/tree --auto --model=a/b --session=ses_1");
+    let reads = terminal(&Brief { trust: Trust::ReadOnly, ..brief });
+    assert_eq!(reads.args.join(" "), "/run/tree --agent fleet-read-only");
+}

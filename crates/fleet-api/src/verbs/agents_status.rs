@@ -36,7 +36,7 @@ pub struct Answer {
     pub runners: Vec<RunnerView>,
     /// Whether one is started with the next work, where none is up.
     pub autostart: bool,
-    /// How many agents those may run at a time.
+    /// How many headless agents those may run at a time.
     pub slots: u32,
     /// How many more they could start now.
     pub free_slots: u32,

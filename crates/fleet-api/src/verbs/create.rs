@@ -1,10 +1,11 @@
 pub use fleet_core::task::Setup;
 use fleet_core::task::Tuning;
 
+use crate::ModeChoice;
 use crate::prelude::*;
 use crate::views::Launched;
 
-/// Adds tasks that run before what is queued, each on a new branch: all of them, or none.
+/// Adds tasks that run before what is queued, each on its own branch, new or existing: all of them, or none.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
@@ -24,7 +25,7 @@ pub struct Request {
 pub struct Job {
     /// What it is called; the first line of the prompt, if left out.
     pub title: Option<String>,
-    /// The new branch that it goes to; a name made from the id, if left out.
+    /// The branch that it goes to, new or existing; a name made from the id, if left out.
     pub branch: Option<String>,
     /// What is to be done.
     pub prompt: String,
@@ -54,15 +55,34 @@ pub struct JobOptions {
     /// How a workspace is prepared.
     #[arg(skip)]
     pub setup: Setup,
+    /// What becomes of branches that exist.
+    #[arg(skip)]
+    pub existing: ExistingBranches,
     /// Make no changes; none are required
     #[arg(long)]
     pub read_only: bool,
+    /// Whether its agent runs in a terminal; as `launch.mode` says, if left out.
+    #[command(flatten)]
+    pub mode: ModeChoice,
     /// Limit of a run: time=30m, idle=10m, tokens=200k, usd=2.50; may be repeated
     #[arg(long = "limit", value_name = "LIMIT")]
     pub limits: Vec<String>,
     /// How often a failed run is retried [default: `tasks.retries`, 2]
     #[arg(long, value_name = "N")]
     pub retries: Option<u32>,
+}
+
+/// What becomes of branches that exist.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ExistingBranches {
+    /// The work goes on there, but not on the main branch.
+    #[default]
+    Take,
+    /// The same, on the main branch, too.
+    TakeMain,
+    /// They are refused.
+    Refuse,
 }
 
 /// Whether the pieces belong together.

@@ -11,6 +11,10 @@ pub struct Request {
     /// Delete the branches as well; `fleet undo` restores them
     #[arg(long, visible_alias = "delete-branch", visible_short_alias = 'd')]
     pub discard: bool,
+    /// What the user typed to find them: with `discard`, a branch that was there before its task goes only if it is
+    /// called by its name.
+    #[arg(skip)]
+    pub named: Vec<String>,
     /// Wait at most this long for agents to end and their work to be committed [default: until it is safe]
     #[arg(long = "wait", value_name = "TIME", value_parser = crate::millis)]
     pub wait_millis: Option<u64>,

@@ -11,6 +11,9 @@ pub struct RunnerView {
     pub name: String,
     pub pid: i32,
     pub slots: u32,
+    /// How many interactive runs it starts.
+    #[serde(default)]
+    pub terminals: u32,
     pub background: bool,
     pub version: String,
     pub started_at: Moment,
@@ -51,6 +54,9 @@ pub struct Answer {
     pub runners: Vec<RunnerView>,
     /// How many agents are running here.
     pub running: usize,
+    /// How many of them are in terminals: those take no slot.
+    #[serde(default)]
+    pub interactive: usize,
     /// How many tasks could start.
     pub ready: usize,
     /// Agents that ready tasks ask for and that cannot be started here.

@@ -5,7 +5,7 @@ use crate::verbs::runner_status::RunnerView;
 #[derive(Debug, Clone, Copy, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// Stop the agents as well: their work is kept, their tasks go back to the queue
+    /// Stop the agents as well: their work is kept, and tasks that are not interactive go back to the queue
     #[arg(long)]
     pub agents: bool,
     /// A runner is restarted at once: should that fail, the next command that needs one starts it.
@@ -22,6 +22,9 @@ pub struct Answer {
     pub going_on: usize,
     /// Agents that were stopped.
     pub released: usize,
+    /// How many of those were interactive: their tasks wait for a person.
+    #[serde(default)]
+    pub interactive: usize,
 }
 
 verb!("runner.stop", Request => Answer, Ends, People);

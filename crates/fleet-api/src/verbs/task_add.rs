@@ -1,7 +1,7 @@
 use crate::TaskFields;
 use crate::prelude::*;
 use crate::verbs::task_similar::Similar;
-use crate::views::TaskView;
+use crate::views::{ExistingBranchView, TaskView};
 
 /// Adds a task to the queue of a project. It is on disk when this returns.
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
@@ -55,6 +55,9 @@ pub struct Answer {
     pub agent: String,
     /// Whether its agent can be started here; otherwise the task waits for one.
     pub agent_is_here: bool,
+    /// Its branch, if that existed before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub existing_branch: Option<ExistingBranchView>,
 }
 
 verb!("task.add", Request => Answer, Adds, Own, |request| {

@@ -7,7 +7,7 @@ use crate::views::Followed;
 pub struct Request {
     /// Ids, or the beginnings of ids.
     pub ids: Vec<String>,
-    /// `next` of the previous answer: wait until they change.
+    /// `next` of the previous answer: wait until they change. Ids that no longer exist are then no mistake.
     pub after: Option<String>,
     /// How long to wait; not at all, if left out.
     pub wait_seconds: Option<u32>,

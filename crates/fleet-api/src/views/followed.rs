@@ -8,7 +8,7 @@ use fleet_core::run::Run;
 use fleet_core::task::{Task, TaskState};
 use fleet_core::time::Millis;
 
-use super::{RunView, TaskView};
+use super::{ExistingBranchView, RunView, TaskView};
 use crate::prelude::*;
 
 /// A task that a caller waits for.
@@ -102,4 +102,7 @@ pub struct Launched {
     pub batch: Option<BatchId>,
     /// The tasks, in the order in which they were asked for.
     pub tasks: Vec<Followed>,
+    /// Those of their branches that existed before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub existing_branches: Vec<ExistingBranchView>,
 }

@@ -1,8 +1,8 @@
 //! How runs are shown.
 
 use fleet_core::id::{BatchId, ProjectId};
-use fleet_core::run::{Reason, Run, RunState};
-use fleet_core::task::TaskState;
+use fleet_core::run::{AgentState, AgentStateNow, Reason, Run, RunState};
+use fleet_core::task::{TaskMode, TaskState};
 
 use crate::prelude::*;
 
@@ -18,6 +18,7 @@ pub struct RunView {
     pub detail: Option<String>,
     pub runner: String,
     pub place: String,
+    pub mode: TaskMode,
     pub agent: String,
     pub model: Option<String>,
     pub branch: Option<String>,
@@ -30,6 +31,8 @@ pub struct RunView {
     pub micro_usd: u64,
     pub activity: Option<String>,
     pub percent: Option<u8>,
+    /// What the agent does now, if it runs in a terminal and shows that.
+    pub agent_state: Option<AgentStateView>,
     /// Why it is to be stopped.
     pub stopping: Option<String>,
     /// When it counts as left alone, unless its keeper says that it lives.
@@ -53,6 +56,7 @@ impl From<&Run> for RunView {
             detail: run.detail.clone(),
             runner: run.runner.clone(),
             place: run.place.clone(),
+            mode: run.mode,
             agent: run.agent.clone(),
             model: run.model.clone(),
             branch: run.branch.clone(),
@@ -64,6 +68,7 @@ impl From<&Run> for RunView {
             micro_usd: run.usage.micro_usd,
             activity: run.activity.clone(),
             percent: run.percent,
+            agent_state: run.agent_state.as_ref().map(AgentStateView::from),
             stopping: run.stop.as_ref().filter(|_| run.state.is_live()).map(|stop| stop.why.clone()),
             lease_until: Moment(run.lease_until),
             keeper: keeper(run),
@@ -71,6 +76,24 @@ impl From<&Run> for RunView {
             started_at: run.started_at.map(Moment),
             ended_at: run.ended_at.map(Moment),
         }
+    }
+}
+
+/// What an agent in a terminal does now.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct AgentStateView {
+    pub state: AgentState,
+    pub since: Moment,
+    /// What it asks, if it asks something.
+    pub text: String,
+    /// How that is known.
+    pub evidence: String,
+}
+
+impl From<&AgentStateNow> for AgentStateView {
+    fn from(now: &AgentStateNow) -> Self {
+        let (text, evidence) = (now.text.clone(), now.evidence.clone());
+        Self { state: now.state, since: Moment(now.since), text, evidence }
     }
 }
 

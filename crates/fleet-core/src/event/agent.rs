@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::Fact;
 use super::when::When;
-use crate::run::Reason;
+use crate::run::{AgentState, Reason};
 use crate::text::shorten;
 use crate::time::Millis;
 
@@ -65,6 +65,17 @@ pub enum AgentEvent {
     Question { text: String },
     /// It says that it is done, with its last message. The process may live on for a while.
     Ended { text: Option<String> },
+    /// What an agent in a terminal is doing now, and how that is known. `text` is what it asks, if it asks something.
+    #[serde(alias = "run.agent_state")]
+    State {
+        state: AgentState,
+        #[serde(default)]
+        text: String,
+        evidence: String,
+    },
+    /// It got a prompt, from us or from a person at its terminal.
+    #[serde(alias = "run.took_prompt")]
+    Prompted { text: String },
     /// A line that the adapter does not understand, with replacement characters where it is not text. `cut` says that the
     /// raw log has more of it.
     #[serde(alias = "run.raw")]
@@ -182,6 +193,8 @@ impl AgentEvent {
             Self::Warning { .. } => ("trouble", "run.warned"),
             Self::Question { .. } => ("question", ""),
             Self::Ended { .. } => ("end", ""),
+            Self::State { .. } => ("state", "run.agent_state"),
+            Self::Prompted { .. } => ("prompt", "run.took_prompt"),
             Self::Raw { .. } => ("line", "run.raw"),
             Self::Gap { .. } => ("gap", ""),
         }
@@ -220,8 +233,13 @@ impl AgentEvent {
                 *until = until.take().map(|until| When::At(moment(until)));
                 shorten(text, LONGEST_STORED);
             }
+            Self::State { text, evidence, .. } => {
+                shorten(text, LONGEST_STORED);
+                shorten(evidence, LONGEST_STORED);
+            }
             Self::Text { text }
             | Self::Reasoning { text }
+            | Self::Prompted { text }
             | Self::Retry { text, .. }
             | Self::Error { text, .. }
             | Self::Warning { text }

@@ -36,6 +36,9 @@ pub enum Fact {
     /// A message was sent to the agent of a task.
     #[serde(rename = "task.prompted")]
     TaskPrompted { number: i64, text: String, by: String },
+    /// A message was taken back before an agent was given it.
+    #[serde(rename = "task.prompt_cancelled")]
+    TaskPromptCancelled { number: i64 },
     /// A task that was over is queued again, because a follow-up message arrived.
     #[serde(rename = "task.reopened")]
     TaskReopened {},

@@ -4,6 +4,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::run::AgentState;
 
 #[test]
 fn facts_survive_the_store() {
@@ -45,6 +46,8 @@ fn examples() -> Vec<AgentEvent> {
         AgentEvent::Warning { text: text.clone() },
         AgentEvent::Question { text: text.clone() },
         AgentEvent::Ended { text: None },
+        AgentEvent::State { state: AgentState::AsksPermission, text: text.clone(), evidence: text.clone() },
+        AgentEvent::Prompted { text: text.clone() },
         AgentEvent::Raw { stream: Stream::Err, text, cut: true },
         AgentEvent::Gap { bytes: 9 },
     ]

@@ -58,9 +58,18 @@ impl Message {
 
     /// As part of the prompt that starts an agent.
     pub fn introduced(&self) -> String {
+        self.introduce(self.text.as_str())
+    }
+
+    /// A text that stands for it where it is too long for the way to the agent.
+    pub fn found_in(&self, file: &str, bytes: usize) -> String {
+        self.introduce(&format!("the message has {bytes} bytes; read all of it in {file}"))
+    }
+
+    fn introduce(&self, text: &str) -> String {
         match self.sender() {
-            Some(run) => format!("Added by the agent of run {run}: {}", self.text),
-            None => format!("{}: {}", self.kind.introduction(), self.text),
+            Some(run) => format!("Added by the agent of run {run}: {text}"),
+            None => format!("{}: {text}", self.kind.introduction()),
         }
     }
 
@@ -104,8 +113,9 @@ pub enum MessageRefusal {
     TooMany,
 }
 
-/// At most this many messages of a task may wait: delivery holds all of them in memory.
-pub const MAX_WAITING: usize = 20;
+/// At most this many messages of a task may wait: more than any number of people and programs says to an agent that reads
+/// them. They are taken in batches, so this bounds what is stored, not memory.
+pub const MAX_WAITING: usize = 1_000;
 
 /// What decides where a message goes.
 #[derive(Debug, Clone, Copy)]
@@ -187,6 +197,6 @@ mod tests {
             assert!(with(MAX_WAITING - 1).is_ok());
             assert_eq!(with(MAX_WAITING), Err(MessageRefusal::TooMany));
         }
-        assert_eq!(MessageRefusal::TooMany.to_string(), "20 messages are already waiting for its agent");
+        assert_eq!(MessageRefusal::TooMany.to_string(), "1000 messages are already waiting for its agent");
     }
 }

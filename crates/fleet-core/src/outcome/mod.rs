@@ -40,6 +40,12 @@ impl AgentExit {
     pub const fn is_success(&self) -> bool {
         matches!(self, Self::Code(0))
     }
+
+    /// Whether this is how an agent in a terminal ends when a person closes it: regularly, by Ctrl-C, or because the
+    /// terminal went away. Shells and runtimes turn a signal into 128 and its number.
+    pub const fn is_closed_by_person(&self) -> bool {
+        matches!(self, Self::Code(0 | 129 | 130) | Self::Signal(1 | 2))
+    }
 }
 
 impl std::fmt::Display for AgentExit {
@@ -96,6 +102,8 @@ pub struct Evidence {
     pub read_only: bool,
     /// The task may be done without a change: a review that found nothing, or fixed what it found.
     pub may_be_empty: bool,
+    /// Its agent ran in a terminal, where people could see what it did and close it.
+    pub is_interactive: bool,
     /// What the task asks for beside the report.
     pub returns: Returns,
     /// What it should have merged and did not, each in words.
@@ -108,6 +116,11 @@ pub struct Evidence {
 impl Evidence {
     pub const fn has_changes(&self) -> bool {
         self.commits > 0 || self.files > 0
+    }
+
+    /// Whether the process ended as it should. People end an agent in a terminal by closing it.
+    pub const fn ended_well(&self) -> bool {
+        self.exit.is_success() || (self.is_interactive && self.exit.is_closed_by_person())
     }
 
     /// What the agent said instead of a report.
@@ -137,7 +150,8 @@ impl Evidence {
 ///    away failed for that.
 /// 6. It ended with a question.
 /// 7. Its own stream told of a failure, which says more than the exit status, and is there even with status 0.
-/// 8. The process ended badly, and the agent did not say that it is blocked, which would tell more.
+/// 8. The process ended badly, and the agent did not say that it is blocked, which would tell more. An agent in a terminal
+///    that a person closed (Ctrl-C, hang-up) ended well.
 /// 9. What remains is judged by git, in its own table below.
 /// 10. What would be a success is one only if all checks succeed.
 #[must_use]
@@ -181,7 +195,7 @@ fn before_checks(evidence: &Evidence) -> Ending {
         return Ending::Failed(*reason, text.clone());
     }
     let is_blocked = evidence.final_report().is_some_and(|report| report.status == ReportStatus::Blocked);
-    if !evidence.exit.is_success() && !is_blocked {
+    if !evidence.ended_well() && !is_blocked {
         return Ending::Failed(Reason::AgentError, evidence.exit.to_string());
     }
     by_evidence(evidence)
@@ -212,7 +226,8 @@ fn after_stop(stop: &StopCause, failure: Option<&(Reason, String)>) -> Ending {
 /// 5. Git shows changes: success, also when the agent says that there are none or says nothing.
 /// 6. It says honestly that nothing had to change: success.
 /// 7. Changes were not asked for, and it claims none: success, also when it answers in prose.
-/// 8. It claims changes that git does not show, or says nothing at all: no changes.
+/// 8. A person could see in its terminal what it did, closed it, and it claims no changes: success.
+/// 9. It claims changes that git does not show, or says nothing at all: no changes.
 fn by_evidence(evidence: &Evidence) -> Ending {
     let said = evidence.final_report();
     let status = said.map(|report| report.status);
@@ -230,7 +245,9 @@ fn by_evidence(evidence: &Evidence) -> Ending {
         return Ending::Succeeded;
     }
     let claims_none = |report: &&Report| report.files_changed.is_empty() && report.commits.is_empty();
-    if evidence.may_be_empty && said.as_ref().map_or(evidence.unreported_text().is_some(), claims_none) {
+    let says_enough = evidence.is_interactive || evidence.unreported_text().is_some();
+    let may_be_empty = evidence.may_be_empty || evidence.is_interactive;
+    if may_be_empty && said.as_ref().map_or(says_enough, claims_none) {
         return Ending::Succeeded;
     }
     let detail = match (said, evidence.unreported_text()) {

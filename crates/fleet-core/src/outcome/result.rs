@@ -160,11 +160,15 @@ fn summary(evidence: &Evidence, ending: &Ending, claimed: Option<&Report>) -> St
     match ending {
         Ending::Succeeded => {
             let prose = || evidence.unreported_text().map(ToOwned::to_owned);
-            own.or_else(prose).unwrap_or_else(|| "the agent ended without a report".to_owned())
+            own.or_else(prose).unwrap_or_else(|| without_report(evidence).to_owned())
         }
         Ending::Asked => evidence.question.clone().or(own).unwrap_or_default(),
         Ending::Failed(_, detail) | Ending::Cancelled(detail) | Ending::Released(detail) => detail.clone(),
     }
+}
+
+const fn without_report(evidence: &Evidence) -> &'static str {
+    if evidence.is_interactive { "the agent was closed" } else { "the agent ended without a report" }
 }
 
 /// Named files beyond this are only counted.
@@ -178,7 +182,7 @@ fn remarks(evidence: &Evidence, claimed: Option<&Report>, files: &[String]) -> V
         );
     }
     let done = matches!(evidence.declared, Some(Declared::Done(_)));
-    if done && !evidence.exit.is_success() {
+    if done && !evidence.ended_well() {
         remarks.push(format!("it reported that it is done; afterwards {}", evidence.exit));
     }
     let Some(report) = claimed else { return remarks };

@@ -18,6 +18,7 @@ fn silent() -> Evidence {
         files: 0,
         read_only: false,
         may_be_empty: false,
+        is_interactive: false,
         returns: Returns::Report,
         unmerged: Vec::new(),
         checks: Checks::default(),
@@ -62,6 +63,48 @@ fn endings_by_evidence() {
         }
     }
     insta::assert_snapshot!(table.lines().map(str::trim_end).collect::<Vec<_>>().join("\n"));
+}
+
+/// An agent in a terminal, by how its process ended, what it said and what it left.
+#[test]
+fn endings_in_a_terminal() {
+    let exits = [
+        AgentExit::Code(0),
+        AgentExit::Code(1),
+        AgentExit::Code(129),
+        AgentExit::Code(130),
+        AgentExit::Signal(1),
+        AgentExit::Signal(2),
+        AgentExit::Signal(9),
+        AgentExit::Signal(15),
+    ];
+    let claim = Report { files_changed: vec!["a".to_owned()], ..report(ReportStatus::Completed) };
+    let says = [
+        ("says nothing", None),
+        ("completed", Some(report(ReportStatus::Completed))),
+        ("claims a change", Some(claim)),
+        ("blocked", Some(report(ReportStatus::Blocked))),
+    ];
+    let mut table = format!("{:<56}{:<20}1 file", "", "no files");
+    for exit in exits {
+        for (name, report) in &says {
+            let end = |files| {
+                let (exit, report) = (exit.clone(), report.clone());
+                short(&decide(&Evidence { is_interactive: true, exit, report, files, ..silent() }))
+            };
+            let row = format!("{}, {name}", exit.to_string().trim_start_matches("the agent "));
+            write!(table, "\n{row:<56}{:<20}{}", end(0), end(1)).unwrap();
+        }
+    }
+    insta::assert_snapshot!(table);
+    let closed = result(&Evidence { is_interactive: true, ..silent() }, &[]);
+    assert_eq!(
+        (closed.status, closed.summary.as_str()),
+        (ResultStatus::CompletedNoChanges, "the agent was closed")
+    );
+    let failure = Some((Reason::Auth, "refused".to_owned()));
+    let refused = decide(&Evidence { is_interactive: true, failure, ..silent() });
+    assert_eq!(refused, Ending::Failed(Reason::Auth, "refused".to_owned()), "its own word says more");
 }
 
 fn short(ending: &Ending) -> String {
@@ -287,6 +330,7 @@ fn evidence() -> impl Strategy<Value = Evidence> {
             files,
             read_only,
             may_be_empty: false,
+            is_interactive: false,
             returns: Returns::Report,
             unmerged: Vec::new(),
             checks: Checks::default(),

@@ -21,7 +21,7 @@ pub use hand_over::{EligibleAgent, successor};
 pub use pause::{AccountState, LONGEST_PAUSE, PauseBounds, ProviderRefusal, after_refusal};
 
 use crate::run::Reason;
-use crate::task::AgentName;
+use crate::task::{AgentName, TaskMode};
 use crate::transition::{UnknownName, named};
 
 /// How often and how patiently a task is tried again.
@@ -43,6 +43,11 @@ impl Default for RetryPolicy {
 impl RetryPolicy {
     pub const MAX_RETRIES: u32 = 20;
     pub const LONGEST_BACKOFF_SECONDS: u32 = 86_400;
+
+    /// How many failures of a task in this mode are forgiven.
+    pub const fn retries_in(self, mode: TaskMode) -> u32 {
+        if starts_again_alone(mode) { self.retries } else { 0 }
+    }
 }
 
 named! {
@@ -149,6 +154,9 @@ impl Policy {
 
     /// Decides. `next` is the agent that would take over, if any.
     pub fn after_failure(&self, failure: &FailedRun, next: Option<AgentName>) -> FailureDecision {
+        if !starts_again_alone(failure.mode) {
+            return FailureDecision::GiveUp;
+        }
         let of_account = blames_account(failure.reason);
         let most = self.most_waits(failure.reason);
         let wait = |verdict| if failure.waits >= most { FailureDecision::GiveUp } else { verdict };
@@ -170,10 +178,35 @@ pub const fn blames_account(reason: Reason) -> bool {
     table::rule(reason).blames_account
 }
 
+/// Whether another run of a task may follow without a person. An interactive task fails instead, with its work kept:
+/// nobody may be at the new terminal, and an agent that waits there would look as if it worked.
+const fn starts_again_alone(mode: TaskMode) -> bool {
+    !mode.is_interactive()
+}
+
+/// What the decision needs to know of a run that was stopped through no fault of its task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReleasedRun {
+    pub mode: TaskMode,
+    /// Before that, nobody can have attached to it.
+    pub had_agent: bool,
+    /// A person has it continue in another mode, and waits for that.
+    pub was_switched: bool,
+}
+
+impl ReleasedRun {
+    /// Why its task fails; nothing if it returns to the queue.
+    pub const fn failure(self) -> Option<Reason> {
+        let is_awaited = self.was_switched || starts_again_alone(self.mode);
+        if self.had_agent && !is_awaited { Some(Reason::Lost) } else { None }
+    }
+}
+
 /// What the decision needs to know of a failed run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FailedRun {
     pub reason: Reason,
+    pub mode: TaskMode,
     /// How often the task failed before.
     pub failures: u32,
     /// How often it went back to the queue before without a fault of its own.

@@ -7,7 +7,7 @@ use crate::time::Millis;
 
 fn failure(reason: Reason) -> FailedRun {
     let retry = RetryPolicy { retries: 9, backoff_seconds: 10 };
-    FailedRun { reason, failures: 0, waits: 0, retry, jitter: 0 }
+    FailedRun { reason, mode: TaskMode::Headless, failures: 0, waits: 0, retry, jitter: 0 }
 }
 
 fn wait(failures: u32, jitter: u64) -> FailureDecision {
@@ -22,8 +22,8 @@ fn agent(name: &str) -> AgentName {
 #[test]
 fn what_follows_from_each_reason() {
     let mut table = format!(
-        "{:<18}{:<11}{:<14}{:<14}{:<7}counts\n",
-        "", "action", "first retry", "second retry", "pause"
+        "{:<18}{:<11}{:<14}{:<14}{:<7}{:<8}interactive\n",
+        "", "action", "first retry", "second retry", "pause", "counts"
     );
     for reason in Reason::ALL.iter().copied() {
         let policy = Policy::default();
@@ -32,17 +32,50 @@ fn what_follows_from_each_reason() {
         let pause = after_refusal(None, &trouble).until.since(Millis(0));
         let pause = if policy.pauses(reason) { format!("{}s", pause.as_secs()) } else { "·".to_owned() };
         let counts = policy.after_failure(&failure(reason), Some(agent("other"))).counts(reason);
+        let interactive = FailedRun { mode: TaskMode::Interactive, ..failure(reason) };
         writeln!(
             table,
-            "{reason:<18}{:<11}{:<14}{:<14}{pause:<7}{}",
+            "{reason:<18}{:<11}{:<14}{:<14}{pause:<7}{:<8}{}",
             policy.action(reason),
             NextConversation::after(reason, 1),
             NextConversation::after(reason, 2),
             if counts { "yes" } else { "no" },
+            shown(&policy.after_failure(&interactive, Some(agent("other")))),
         )
         .unwrap();
     }
     insta::assert_snapshot!(table);
+}
+
+fn shown(decision: &FailureDecision) -> &'static str {
+    match decision {
+        FailureDecision::RetryAfter(_) => "retry",
+        FailureDecision::Pause => "pause",
+        FailureDecision::HandOver(_) => "hand_over",
+        FailureDecision::GiveUp => "give_up",
+    }
+}
+
+#[test]
+fn an_interactive_task_waits_for_a_person_whatever_the_user_configured() {
+    for action in FailureAction::ALL {
+        for reason in Reason::ALL {
+            let policy = Policy::default().with(*reason, *action);
+            let failure = FailedRun { mode: TaskMode::Interactive, ..failure(*reason) };
+            for next in [None, Some(agent("other"))] {
+                let decision = policy.after_failure(&failure, next);
+                assert_eq!(decision, FailureDecision::GiveUp, "{action} after {reason}");
+            }
+        }
+    }
+    let patient = RetryPolicy { retries: 9, backoff_seconds: 1 };
+    assert_eq!([TaskMode::Headless, TaskMode::Interactive].map(|mode| patient.retries_in(mode)), [9, 0]);
+    let released = |mode, had_agent| ReleasedRun { mode, had_agent, was_switched: false }.failure();
+    let switched = ReleasedRun { mode: TaskMode::Interactive, had_agent: true, was_switched: true };
+    assert_eq!(switched.failure(), None, "a person waits for its terminal");
+    assert_eq!(released(TaskMode::Interactive, true), Some(Reason::Lost));
+    assert_eq!(released(TaskMode::Interactive, false), None, "nobody has seen it");
+    assert_eq!((released(TaskMode::Headless, true), released(TaskMode::Headless, false)), (None, None));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::RunState;
+use super::{AgentState, RunState};
 use crate::transition::{UnknownName, named};
 
 named! {
@@ -15,6 +15,8 @@ named! {
         Preparing = "preparing",
         /// It shows signs of work.
         Working = "working",
+        /// It waits for a person at its terminal: for a prompt or an answer.
+        Waiting = "waiting",
         /// It has printed nothing for a while, and computes or waits.
         Quiet = "quiet",
         /// It has printed nothing for long and uses no processor: perhaps it hangs.
@@ -36,6 +38,8 @@ pub struct RunSigns {
     /// How long it has printed nothing; nothing, if it is on another machine.
     pub idle: Option<Duration>,
     pub cpu_percent: Option<u64>,
+    /// What it does, if it runs in a terminal.
+    pub agent_state: Option<AgentState>,
     /// How long it may give no sign of life before it is stopped.
     pub patience: Option<Duration>,
 }
@@ -60,6 +64,11 @@ impl RunSigns {
     }
 
     fn at_work(&self) -> Health {
+        match self.agent_state {
+            Some(AgentState::Working) => return Health::Working,
+            Some(_) => return Health::Waiting,
+            None => {}
+        }
         let idle = self.idle.unwrap_or_default();
         // At half of the time after which it is stopped a person can still do something about it.
         let long = self.patience.map_or(STALLED_AFTER, |patience| patience / 2);
@@ -85,6 +94,7 @@ mod tests {
             is_expired: false,
             idle: Some(Duration::from_secs(idle)),
             cpu_percent: Some(cpu_percent),
+            agent_state: None,
             patience: patience.map(Duration::from_secs),
         };
         assert_eq!(signs(5, 0, None).health(), Health::Working);
@@ -94,6 +104,12 @@ mod tests {
         assert_eq!(signs(60, 0, Some(100)).health(), Health::Silent, "half of its patience");
         let elsewhere = RunSigns { idle: None, cpu_percent: None, ..signs(0, 0, None) };
         assert_eq!(elsewhere.health(), Health::Working);
+        let says = |state| RunSigns { agent_state: Some(state), ..signs(900, 0, None) }.health();
+        assert_eq!(says(AgentState::Working), Health::Working, "it says so itself");
+        assert_eq!(
+            (says(AgentState::Idle), says(AgentState::AsksQuestion)),
+            (Health::Waiting, Health::Waiting)
+        );
     }
 
     #[test]
@@ -104,6 +120,7 @@ mod tests {
             is_expired: false,
             idle: None,
             cpu_percent: None,
+            agent_state: None,
             patience: None,
         };
         assert_eq!(signs.health(), Health::Preparing);

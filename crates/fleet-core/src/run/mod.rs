@@ -1,5 +1,6 @@
 //! Runs: one attempt at a task by one agent in one workspace.
 
+mod agent_state;
 mod health;
 mod meter;
 mod report;
@@ -10,6 +11,7 @@ mod stop;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use agent_state::{AgentState, AgentStateNow};
 pub use health::{Health, RunSigns};
 pub use meter::Meter;
 pub use report::RunReport;
@@ -19,6 +21,7 @@ pub use stop::{StopKind, StopRequest};
 
 use crate::budget::Bounds;
 use crate::id::{ProjectId, RunId, TaskId};
+use crate::task::TaskMode;
 use crate::time::Millis;
 use crate::transition::Current;
 
@@ -43,6 +46,9 @@ pub struct Run {
     pub runner: String,
     /// The host and home where it runs. The runner of that home looks after the run.
     pub place: String,
+    /// Whether its agent runs in a terminal.
+    #[serde(default)]
+    pub mode: TaskMode,
     /// The agent that does it.
     pub agent: String,
     /// The model that the agent was started with; none is the agent's own default.
@@ -69,6 +75,9 @@ pub struct Run {
     pub activity: Option<String>,
     /// How far its agent says that it is, of a hundred.
     pub percent: Option<u8>,
+    /// What its agent is doing, if that runs in a terminal.
+    #[serde(default)]
+    pub agent_state: Option<AgentStateNow>,
     /// How much of the agent's output has become events, in bytes.
     pub decoded: i64,
     /// The number of the last batch of events that was stored.

@@ -96,6 +96,8 @@ text_types! {
 pub const LONGEST_TITLE: usize = 500;
 /// The largest description, in bytes: far above any prompt, far below what would slow the store down.
 const LARGEST_DESCRIPTION: usize = 1 << 20;
+/// The largest message to an agent, in bytes: the log of a failed build fits, and delivery holds one in memory.
+const LARGEST_PROMPT: usize = 16 << 20;
 
 fn check_title(text: &str) -> Result<(), String> {
     if text.trim().is_empty() {
@@ -120,16 +122,20 @@ fn check_prompt(text: &str) -> Result<(), String> {
     if text.trim().is_empty() {
         return Err("it is empty".to_owned());
     }
-    check_description(text)
+    check_long_text(text, LARGEST_PROMPT)
 }
 
 fn check_description(text: &str) -> Result<(), String> {
+    check_long_text(text, LARGEST_DESCRIPTION)
+}
+
+fn check_long_text(text: &str, largest: usize) -> Result<(), String> {
     if text.contains('\0') {
         return Err("it contains a NUL character".to_owned());
     }
-    if text.len() > LARGEST_DESCRIPTION {
+    if text.len() > largest {
         return Err(format!(
-            "it has {} bytes, at most {LARGEST_DESCRIPTION} are allowed: put large material into a file of the repository and name that",
+            "it has {} bytes, at most {largest} are allowed: put large material into a file of the repository and name that",
             text.len()
         ));
     }
@@ -310,9 +316,9 @@ mod tests {
     #[test]
     fn prompts_say_something_and_are_bounded() {
         assert!("\u{7}many\nlines".parse::<PromptText>().is_ok());
-        assert!("x".repeat(1 << 20).parse::<PromptText>().is_ok());
+        assert!("x".repeat(LARGEST_PROMPT).parse::<PromptText>().is_ok());
         assert_eq!(why::<PromptText>(" \n\t"), "prompt: it is empty");
-        assert!(why::<PromptText>(&"x".repeat((1 << 20) + 1)).contains("1048577 bytes, at most 1048576"));
+        assert!(why::<PromptText>(&"x".repeat(LARGEST_PROMPT + 1)).contains("bytes, at most 16777216"));
         assert!(why::<PromptText>("a\0b").contains("NUL"));
     }
 

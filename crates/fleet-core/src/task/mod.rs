@@ -2,6 +2,7 @@
 
 mod edit;
 mod fields;
+mod mode;
 mod named_meta;
 mod own_branch;
 mod spawn;
@@ -19,6 +20,7 @@ pub use fields::{
     AgentName, BaseRef, BranchName, Complexity, Description, FieldError, LONGEST_TITLE, Label, Labels,
     MetaKey, MetaValue, ModelName, Priority, PromptText, Remark, Setup, Title,
 };
+pub use mode::TaskMode;
 pub use named_meta::is_field_name;
 pub use own_branch::{own_branch, owner_of_branch};
 pub use spawn::{DEFAULT_SPAWN_DEPTH, Spawn, TooDeep};
@@ -71,6 +73,9 @@ pub struct TaskSpec {
     /// Where the work goes; none is a name made from the id.
     #[serde(default)]
     pub branch: Option<BranchName>,
+    /// Whether its branch existed before it: then it goes on there, and the branch is not codefleet's to delete.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub existing_branch: bool,
     /// What a run may use.
     #[serde(default)]
     pub limits: Limits,
@@ -107,6 +112,9 @@ pub struct TaskSpec {
     /// The agent, if the project's file chose it and not the author.
     #[serde(default, skip_serializing_if = "is_default")]
     pub project_agent: Option<AgentName>,
+    /// Whether its agent works alone or in a terminal.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub mode: TaskMode,
 }
 
 /// Calls a macro with the fields that can change later, and their types.
@@ -124,6 +132,7 @@ macro_rules! for_each_editable_field {
             model: Option<ModelName>,
             base: Option<BaseRef>,
             branch: Option<BranchName>,
+            existing_branch: bool,
             limits: Limits,
             retry: RetryPolicy,
             not_before: Option<Millis>,
@@ -132,6 +141,7 @@ macro_rules! for_each_editable_field {
             read_only: bool,
             tuning: Tuning,
             setup: Setup,
+            mode: TaskMode,
         }
     };
 }
@@ -157,6 +167,7 @@ impl TaskSpec {
             model: None,
             base: None,
             branch: None,
+            existing_branch: false,
             limits: Limits::default(),
             retry: RetryPolicy::default(),
             not_before: None,
@@ -169,6 +180,7 @@ impl TaskSpec {
             profile: None,
             on_behalf_of: None,
             project_agent: None,
+            mode: TaskMode::default(),
         }
     }
 

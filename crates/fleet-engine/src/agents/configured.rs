@@ -17,6 +17,7 @@ pub(super) fn adapter(
         program,
         args: settings.args,
         resume_args: settings.resume_args,
+        terminal_args: settings.terminal_args,
         trust_args: [settings.args_read_only, settings.args_sandbox, settings.args_full],
         prompt: settings.prompt.map(|word| if word == "file" { PromptVia::File } else { PromptVia::Stdin }),
         output: settings.output,

@@ -32,6 +32,7 @@ fn claim(engine: &Engine, place: &str) -> ops::Claim {
         runner: place.to_owned(),
         place: place.to_owned(),
         runs: vec![engine.new_id().unwrap()],
+        only: ops::ClaimOnly::Any,
         default_agent: "demo".parse::<AgentName>().unwrap(),
         able: None,
         projects: None,

@@ -135,12 +135,16 @@ fn not_all_published(
     }))
 }
 
-/// What becomes of the branch of a run that changed nothing: it goes, unless it is where work of others was joined.
+/// What becomes of the branch of a run that changed nothing: it goes, unless it is where work of others was joined, or
+/// was there before its task.
 pub(crate) fn settle_empty_branch(
     workspace: &Workspace,
     base: &Oid,
     prior: Option<&PriorWork>,
 ) -> Result<(), GitError> {
+    if workspace.has_existing_branch() {
+        return Ok(());
+    }
     let area = workspace.area();
     if prior.is_some_and(|prior| !prior.is_known(area, base)) {
         return workspace.publish(base, Compression::Quick).map(drop);

@@ -11,6 +11,7 @@ use std::time::Duration;
 use fleet_agents::Trust;
 use fleet_core::problem::Outcome;
 use fleet_core::run::Reason;
+use fleet_core::task::TaskMode;
 
 use super::form::TextForm::{
     AgentName, Alias, Argument, BranchPrefix, Command, ErrorPattern, Folder, InnerPath, Model, ModelPattern,
@@ -130,6 +131,12 @@ sections! {
         "allowed_repos" allowed_repos: Vec<String> = "", List(Folder), UserOnly;
     }
 
+    /// Attaching to the terminals of agents.
+    terminal: TerminalSettings {
+        /// The key that detaches from an agent's terminal: `ctrl-` and a letter, or one of `\\` `]` `^` `_`.
+        "terminal.detach_key" detach_key: String = "ctrl-]", Text(Plain), UserOnly;
+    }
+
     /// What a task gets that does not say otherwise, and how tasks are listed.
     tasks: TaskDefaults {
         /// The priority of a task that is added without one, from 1 to 5; 5 runs first.
@@ -142,6 +149,12 @@ sections! {
         "tasks.list_limit" list_limit: u32 = "50", Integer { min: 1, max: 10_000 }, Anywhere;
     }
 
+    /// How `create`, `fanout` and `multi` launch agents.
+    launch: LaunchDefaults {
+        /// How `fleet create`, `fanout` and `multi` run agents: `headless`, or `interactive` in a terminal you can attach to.
+        "launch.mode" mode: TaskMode = "headless", OneOf(&["headless", "interactive"]), Anywhere;
+    }
+
     /// How many runs there may be at a time; see [`super::Config::caps`].
     cap_settings: CapSettings {
         /// Maximum concurrent runs; 0 for no cap.
@@ -152,17 +165,19 @@ sections! {
 
     /// How the runner of this machine works.
     runner: Runner {
-        /// Maximum concurrent runs on this machine; 0 for the number of its cores, at least 2.
+        /// Maximum concurrent headless runs on this machine; 0 for the number of its cores, at least 2.
         "runner.slots" configured_slots: usize = "0", Integer { min: 0, max: 1_000 }, UserOnly;
+        /// Maximum concurrent interactive runs on this machine; they need no slot.
+        "runner.terminals" terminals: usize = "50", Integer { min: 0, max: 1_000 }, UserOnly;
         /// After how many seconds without a sign of life a run counts as lost.
         "runner.lease_seconds" lease: Duration = "30", Integer { min: 2, max: 3_600 }, UserOnly;
     }
 
     /// What a run may use when its task does not say otherwise.
     limits: RunLimits {
-        /// How long a run may take if its task has no time limit, or `none`.
+        /// How long a headless run may take if its task has no time limit, or `none`.
         "limits.time" time: Option<Duration> = "4h", up_to(30 * DAY).or_none(), Raising;
-        /// How long an agent may show no sign of work before its run is stopped, or `none`.
+        /// How long a headless agent may show no sign of work before its run is stopped, or `none`.
         "limits.idle" idle: Option<Duration> = "20m", up_to(30 * DAY).or_none(), Raising;
         /// How much of an agent's output is kept, for each of its two streams.
         // Never none: a run that prints without end must not fill the disk.
@@ -321,6 +336,8 @@ section! {
         "agents.*.output" output: Option<String>, Text(AgentName), UserOnly;
         /// Arguments with which an agent you define resumes a conversation, instead of `args`.
         "agents.*.resume_args" resume_args: Option<Vec<String>>, List(Argument), UserOnly;
+        /// Arguments with which an agent you define starts its own interface in a terminal; without them it has none.
+        "agents.*.terminal_args" terminal_args: Option<Vec<String>>, List(Argument), UserOnly;
         /// Arguments for an agent you define when it may change nothing.
         "agents.*.args_read_only" args_read_only: Vec<String>, List(Argument), UserOnly;
         /// Arguments for an agent you define when it may work in its workspace.

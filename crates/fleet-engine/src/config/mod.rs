@@ -30,7 +30,8 @@ mod write;
 
 pub(crate) use file::LineIndex;
 pub use keys::{
-    AgentSettings, CapSettings, Color, General, Ports, RateLimitSettings, RunLimits, Runner, Spending,
+    AgentSettings, CapSettings, Color, General, LaunchDefaults, Ports, RateLimitSettings, RunLimits, Runner,
+    Spending,
 };
 pub use keys::{TaskDefaults, Workspaces};
 pub use load::Sources;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use fleet_agents::Trust;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::run::Reason;
+use fleet_core::task::TaskMode;
 
 use super::form;
 use super::key::{KeyKind, NONE};
@@ -96,6 +97,12 @@ impl FromSetting for Color {
 impl FromSetting for Trust {
     fn from_value(_: KeyKind, value: &ConfigValue) -> Option<Self> {
         Self::parse(&value.to_string())
+    }
+}
+
+impl FromSetting for TaskMode {
+    fn from_value(_: KeyKind, value: &ConfigValue) -> Option<Self> {
+        value.to_string().parse().ok()
     }
 }
 

@@ -8,7 +8,6 @@ mod client;
 #[cfg(test)]
 mod neighbours;
 mod peer;
-mod place;
 mod server;
 #[cfg(test)]
 mod tests;
@@ -18,5 +17,4 @@ mod wire;
 
 pub(crate) use client::Door;
 pub(crate) use peer::DoorOwner;
-pub(crate) use place::{find, remove};
 pub(crate) use server::OpenDoor;

@@ -54,6 +54,29 @@ impl World {
 }
 
 #[tokio::test]
+async fn it_gets_no_terminals() {
+    let world = World::new().await;
+    fs::write(world.home.path().join("config.toml"), "agent = 'demo'\nlaunch.mode = 'interactive'\n")
+        .unwrap();
+    let line = json!({ "title": "x", "mode": "interactive" }).to_string();
+    let jobs = json!([{ "prompt": "x", "branch": "x" }]);
+    for (verb, request) in [
+        ("task.add", json!({ "title": "x", "mode": "interactive" })),
+        ("task.import", json!({ "text": line })),
+        ("create", json!({ "jobs": jobs, "wishes": { "mode": "interactive" } })),
+    ] {
+        let said = world.refused(verb, request).await;
+        assert!(said.contains("only people attach to terminals"), "{verb}: {said}");
+    }
+    let answer: Value =
+        serde_json::from_str(&world.ask("create", json!({ "jobs": jobs })).await.unwrap()).unwrap();
+    let task = &answer["tasks"][0];
+    assert_eq!(task["mode"], "headless", "whatever is configured for people");
+    let said = world.refused("task.edit", json!({ "id": task["id"], "mode": "interactive" })).await;
+    assert!(said.contains("only people attach to terminals"), "{said}");
+}
+
+#[tokio::test]
 async fn lists_are_about_its_own_work_alone() {
     let world = World::new().await;
     for (verb, request) in [

@@ -16,11 +16,12 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
+use super::client;
 use super::peer::DoorOwner;
 use super::wire::{self, DoorReply, Unread};
-use super::{client, place};
 use crate::Engine;
 use crate::home::Home;
+use crate::sockets::{self, RunSocket};
 
 /// More than any agent needs at a time, and few enough to be held in memory with a line each.
 const MAX_CONNECTIONS: usize = 32;
@@ -41,7 +42,7 @@ pub(crate) struct OpenDoor {
 impl OpenDoor {
     /// Opens the door of a run. What comes in is asked of `engine`, which acts for the run's agent.
     pub(crate) fn open(engine: Engine, home: &Home, run: RunId, host: DoorOwner) -> io::Result<Self> {
-        let (listener, path) = place::listen(home, run)?;
+        let (listener, path) = sockets::listen(home, run, RunSocket::Door)?;
         let listener = UnixListener::from_std(listener)?;
         let (is_closing, closing) = watch::channel(false);
         let service = DoorService { engine: Arc::new(engine), host, closing };

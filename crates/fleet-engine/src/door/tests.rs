@@ -12,6 +12,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::environment::Environment;
 use crate::home::Home;
+use crate::sockets::{self, RunSocket};
 use crate::{Engine, EngineStart, clock};
 
 /// An open door, and a way through it. This process counts as inside the run, because its parent counts as the keeper.
@@ -152,12 +153,12 @@ async fn too_many_are_told_so_and_those_who_left_make_room() {
 async fn a_door_that_is_closed_is_gone() {
     let stage = Stage::new();
     let (path, home) = (stage.door.path().to_owned(), Home::new(stage.dir.path()));
-    assert_eq!(find(&home, stage.run), Some(path.clone()));
+    assert_eq!(sockets::find(&home, stage.run, RunSocket::Door), Some(path.clone()));
     let waiting = stage.connect();
     let Stage { door, dir: _dir, run } = stage;
     door.close().await;
     assert_eq!(all(waiting).await, "");
-    assert!(!path.exists() && find(&home, run).is_none());
+    assert!(!path.exists() && sockets::find(&home, run, RunSocket::Door).is_none());
     let problem = refused(Door::new(Some(path), None).ask(question("task.list")).await);
     assert_eq!(problem.code, Code::DoorClosed);
     assert!(problem.message.contains("keeper was killed"), "{problem}");
@@ -171,7 +172,7 @@ async fn a_home_with_a_long_path_has_a_door_and_what_a_killed_keeper_left_is_rem
     assert!(stage.door.path().starts_with("/tmp") && !stage.door.path().starts_with(stage.dir.path()));
     assert!(refused(stage.ask("no.such").await).message.contains("no.such"));
     let home = Home::new(stage.dir.path());
-    assert_eq!(find(&home, stage.run).as_deref(), Some(stage.door.path()));
-    remove(&home, stage.run);
+    assert_eq!(sockets::find(&home, stage.run, RunSocket::Door).as_deref(), Some(stage.door.path()));
+    sockets::remove(&home, stage.run);
     assert!(!Path::new(stage.door.path()).exists());
 }

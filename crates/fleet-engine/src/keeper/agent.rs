@@ -8,7 +8,7 @@ use std::path::{Component, Path};
 use fleet_agents::{Brief, LaunchPlan, Program, PromptVia};
 use fleet_core::run::Reason;
 use fleet_host::process::{
-    self, Group, Identity, Inside, Launch, LaunchError, ProcessTree, Started, StdinFrom,
+    self, Group, Identity, Inside, Launch, LaunchError, ProcessTree, Started, StdinFrom, TerminalStarted,
 };
 use tokio::task::JoinHandle;
 
@@ -19,6 +19,22 @@ use crate::config::{AgentVariables, Secret};
 use crate::environment::Environment;
 use crate::home::{RunFolder, create_private, make_private, write_passing};
 use crate::problems::chain;
+use crate::terminal::first_size;
+
+/// An agent that was started.
+pub(super) enum StartedAgent {
+    Piped(Started),
+    InTerminal(TerminalStarted),
+}
+
+impl StartedAgent {
+    pub(super) const fn identity(&self) -> &Identity {
+        match self {
+            Self::Piped(started) => &started.identity,
+            Self::InTerminal(started) => &started.identity,
+        }
+    }
+}
 
 pub(super) type NotStarted = (Reason, String);
 
@@ -29,7 +45,7 @@ impl Keeper<'_> {
         brief: &Brief<'_>,
         prepared: &PreparedRun,
         group: LaunchGroup,
-    ) -> Result<(Started, ProcessTree), NotStarted> {
+    ) -> Result<(StartedAgent, ProcessTree), NotStarted> {
         let failed = |why: String| (Reason::SetupFailed, why);
         let file = self.folder.prompt();
         write_passing(&file, brief.prompt.as_bytes())
@@ -49,11 +65,17 @@ impl Keeper<'_> {
             cwd: prepared.workspace.path().to_owned(),
             stdin: match plan.prompt {
                 PromptVia::Stdin => StdinFrom::File(file),
-                PromptVia::File => StdinFrom::Null,
+                PromptVia::File | PromptVia::Terminal => StdinFrom::Null,
                 PromptVia::Dialogue => StdinFrom::Pipe,
             },
         };
-        let started = process::launch(&launch).map_err(|error| {
+        let started = match plan.prompt {
+            PromptVia::Terminal => {
+                process::launch_in_terminal(&launch, first_size()).map(StartedAgent::InTerminal)
+            }
+            _ => process::launch(&launch).map(StartedAgent::Piped),
+        };
+        let started = started.map_err(|error| {
             let is_missing = matches!(
                 error,
                 LaunchError::NotFound { .. }
@@ -63,7 +85,7 @@ impl Keeper<'_> {
             let reason = if is_missing { Reason::AgentMissing } else { Reason::SetupFailed };
             (reason, chain(&error))
         })?;
-        let tree = group.leave(started.identity.clone());
+        let tree = group.leave(started.identity().clone());
         Ok((started, tree))
     }
 
@@ -111,6 +133,11 @@ impl Keeper<'_> {
         }
         if let Some(batch) = &self.task.spec.batch {
             run.push(("FLEET_BATCH", batch.to_string().into()));
+        }
+        if plan.is_some_and(|plan| plan.prompt == PromptVia::Terminal) {
+            // What the emulated terminal understands, whatever the runner was started in.
+            run.push(("TERM", "xterm-256color".into()));
+            run.push(("COLORTERM", "truecolor".into()));
         }
         // Only the agent speaks for the run.
         if plan.is_some() {

@@ -25,12 +25,23 @@ pub(super) struct EarlierBranch {
     has_worked: bool,
     /// Whether a foreign branch of this name was there whenever work should have gone to it.
     was_taken: bool,
+    /// Whether none of them brought all of its work there.
+    is_unpublished: bool,
 }
 
 impl EarlierBranch {
     /// Whether this task made the branch, which is at `tip` now. What people do to ours is their business.
     pub(super) fn made(&self, tip: &Oid) -> bool {
         self.base == *tip || (self.has_worked && !self.was_taken)
+    }
+
+    /// Where this task began on a branch that existed before it, which is at `tip` now. What a person committed before
+    /// anything of the task got there is not its work.
+    pub(super) fn began_on_existing(earlier: Option<Self>, tip: &Oid) -> (Oid, bool) {
+        match earlier {
+            Some(earlier) if earlier.has_worked && !earlier.is_unpublished => (earlier.base, true),
+            _ => (tip.clone(), false),
+        }
     }
 }
 
@@ -46,19 +57,20 @@ impl Keeper<'_> {
         let base = |run: &Run| Oid::parse(run.base.as_deref()?).ok();
         // One that had a workspace made the branch, or went on with it.
         let Some(base) = worked().find_map(base).or_else(|| on_it().find_map(base)) else { return Ok(None) };
-        let mut earlier = EarlierBranch { base, has_worked: worked().next().is_some(), was_taken: true };
+        let has_worked = worked().next().is_some();
+        let mut earlier = EarlierBranch { base, has_worked, was_taken: true, is_unpublished: true };
         for run in worked() {
-            earlier.was_taken = earlier.was_taken && self.found_branch_taken(run.id).await?;
+            let result = self.result_of(run.id).await?;
+            // One that was lost has no result, and may have set the branch: its place looks after its work.
+            earlier.was_taken &= result.as_ref().is_some_and(|result| result.branch_taken);
+            earlier.is_unpublished &= result.is_some_and(|result| result.unpublished);
         }
         Ok(Some(earlier))
     }
 
-    /// Whether an attempt found a foreign branch of this name. One that was lost has no result, and may have set the
-    /// branch: its place looks after its work.
-    async fn found_branch_taken(&self, run: RunId) -> Result<bool, Ending> {
+    async fn result_of(&self, run: RunId) -> Result<Option<RunResult>, Ending> {
         let detail = self.call(ops::GetRun { run }).await;
         let result = detail.map_err(|problem| Ending::Released(problem.to_string()))?.result;
-        let result = result.and_then(|text| serde_json::from_str::<RunResult>(&text).ok());
-        Ok(result.is_some_and(|result| result.branch_taken))
+        Ok(result.and_then(|text| serde_json::from_str(&text).ok()))
     }
 }

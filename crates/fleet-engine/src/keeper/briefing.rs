@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use fleet_agents::{Brief, RepositorySettings};
 use fleet_core::event::{Fact, NOTE};
-use fleet_core::message::Message;
 use fleet_core::outcome::RunResult;
 use fleet_core::report::Report;
 use fleet_core::run::{Run, RunState};
@@ -76,8 +75,7 @@ impl Keeper<'_> {
         let earlier = self.left_by(before).await;
         let templates = Templates::load(self.home.root(), &checkout(&self.project))?;
         templates.check_trust(self.home.root(), &self.project.common_dir)?;
-        let messages = mailbox.open(&talk, before).await?;
-        let prompts: Vec<String> = messages.iter().map(Message::introduced).collect();
+        let prompts = mailbox.open(&talk, before).await?;
         let stage = self.stage_text(prepared).await?;
         let prompt = PromptContext {
             task: &self.task,
@@ -92,6 +90,7 @@ impl Keeper<'_> {
             prompts: &prompts,
         };
         let prompt = match &talk {
+            _ if self.task.spec.mode.is_interactive() => self.typed_first(&talk, &prompts),
             Talk::New(_) => prompt.text(&templates),
             Talk::Resumed { .. } => prompt.resumed(&templates),
         };
@@ -109,6 +108,14 @@ impl Keeper<'_> {
             terms: &self.terms,
             returns: self.returns(),
         })
+    }
+
+    /// What is typed first into a terminal: the task, if the conversation does not have it, and what was said since. A person
+    /// reads that, so it says nothing about how to report.
+    fn typed_first(&self, talk: &Talk, prompts: &[String]) -> String {
+        let whole = self.task.spec.description.to_string();
+        let first = (!talk.is_resumed() && !whole.trim().is_empty()).then_some(whole);
+        first.iter().chain(prompts).cloned().collect::<Vec<_>>().join("\n\n")
     }
 
     /// What it is about, if it is a stage of a workflow.

@@ -7,11 +7,11 @@ mod status;
 
 use std::time::Duration;
 
-use fleet_agents::{AgentEvent, AgentFailure, Decoder, Stream};
+use fleet_agents::{AgentEvent, AgentFailure, Decoder, PermissionAnswer, Stream};
 use fleet_core::event::Fact;
 use fleet_core::id::RunId;
 use fleet_core::outcome::AgentExit;
-use fleet_core::run::{Reason, Totals};
+use fleet_core::run::{AgentState, Reason, Totals};
 use fleet_core::text::shortened;
 use fleet_core::time::Millis;
 use fleet_host::lines::{Line, LineSplitter};
@@ -153,6 +153,40 @@ impl Journal {
         self.status.has_begun
     }
 
+    /// Takes what a hook of an agent in a terminal was called with.
+    pub(crate) fn hook(&mut self, payload: &[u8], now: Millis) {
+        for event in self.decoder.hook(payload) {
+            self.event(event, now, true);
+        }
+    }
+
+    /// Takes the lines of an agent's screen.
+    pub(crate) fn screen(&mut self, lines: &[String], now: Millis) {
+        for event in self.decoder.screen(lines) {
+            self.event(event, now, true);
+        }
+    }
+
+    /// What to type into the dialog on the screen.
+    pub(crate) fn permission_keys(&self, answer: PermissionAnswer, lines: &[String]) -> Option<Vec<u8>> {
+        self.decoder.permission_keys(answer, lines)
+    }
+
+    /// Whether the screen shows a dialog that waits for a person.
+    pub(crate) fn shows_dialog(&self, lines: &[String]) -> bool {
+        self.decoder.shows_dialog(lines)
+    }
+
+    /// What to type into a dialog at the start of an agent in a terminal.
+    pub(crate) fn start_keys(&self, lines: &[String]) -> Option<Vec<u8>> {
+        self.decoder.start_keys(lines)
+    }
+
+    /// What an agent in a terminal does, and the prompts that it has told of since the last time.
+    pub(crate) fn terminal_news(&mut self) -> (Option<AgentState>, Vec<String>) {
+        (self.status.agent_state(), std::mem::take(&mut self.status.prompted))
+    }
+
     /// Asks the agent to stop in its own words, if it has any for that.
     pub(crate) fn interrupt(&mut self) -> bool {
         self.decoder.interrupt()
@@ -236,7 +270,7 @@ impl Journal {
             question: self.status.question.take(),
             limited_until: self.status.limited_until(failure.as_ref(), now),
             failure,
-            has_begun: self.status.has_begun,
+            has_begun: self.status.has_begun || self.status.agent_state().is_some(),
         }
     }
 
@@ -268,6 +302,9 @@ impl Journal {
     }
 
     fn event(&mut self, event: AgentEvent, now: Millis, is_new: bool) {
+        if self.status.is_known(&event) {
+            return;
+        }
         self.tally.count(&event);
         self.status.observe(&event, now);
         if let Some(text) = self.boundary.as_mut().and_then(|boundary| boundary.step_outside(&event)) {

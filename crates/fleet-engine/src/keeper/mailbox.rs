@@ -5,6 +5,8 @@
 //! now stays for the next run, and so does what was delivered and never seen: an agent may be told the same twice, but
 //! never too little.
 
+use std::path::PathBuf;
+
 use fleet_core::id::{RunId, TaskId};
 use fleet_core::message::{Channel, Message, Receipt};
 use fleet_core::run::{Run, RunState};
@@ -12,17 +14,31 @@ use fleet_store::{Op, Store, StoreError, ops};
 use tokio::task::JoinHandle;
 
 use super::talk::Talk;
-use super::{Keeper, RETRY_DELAY};
+use super::{Keeper, RETRY_DELAY, blocking};
 use crate::clock;
+use crate::home::{make_private, write_passing};
 
-/// At most this many of the newest messages are looked at: twice as many as may wait.
+/// At most this many of the newest messages are told again to a conversation that does not have them.
 const MAX_MESSAGES: i64 = 40;
+/// A message of more bytes goes into a file, and the agent gets its path: agents read their input by lines, and models have
+/// little room.
+const LONGEST_INLINE: usize = 256 << 10;
+/// The messages in the text that starts an agent have together at most this many bytes; further ones go into files.
+const START_ROOM: usize = 1 << 20;
+
+/// A message as its agent gets it.
+pub(super) struct ReadyMessage {
+    pub(super) seq: i64,
+    pub(super) text: String,
+}
 
 pub(super) struct Mailbox {
     store: Store,
     task: TaskId,
     run: RunId,
     attempt: i64,
+    /// Where long messages go.
+    files: LongMessages,
     /// The number of the last message that was delivered.
     last: i64,
     /// Those in the text that started the agent, until it has shown that it has them.
@@ -41,6 +57,7 @@ impl Mailbox {
             task: keeper.task.id,
             run: keeper.run.id,
             attempt: keeper.run.attempt,
+            files: LongMessages { dir: keeper.folder.scratch().join("messages") },
             last: 0,
             started_with: Vec::new(),
             given: Vec::new(),
@@ -49,27 +66,44 @@ impl Mailbox {
         }
     }
 
-    /// What the agent does not know in this conversation, oldest first. Without it the agent need not start: it may be
-    /// all that this run is for.
-    pub(super) async fn open(&mut self, talk: &Talk, before: &[Run]) -> Result<Vec<Message>, String> {
+    /// What the agent does not know in this conversation, oldest first, each with its introduction. Without it the agent
+    /// need not start: it may be all that this run is for.
+    pub(super) async fn open(&mut self, talk: &Talk, before: &[Run]) -> Result<Vec<String>, String> {
         let unknown = |error: StoreError| format!("what people said to it: {error}");
         let known = ops::TaskMessages { task: self.task, limit: MAX_MESSAGES };
         let known = self.store.call(known).await.map_err(unknown)?;
         // Looking is cheaper than taking, and mostly there is nothing.
         let is_news = known.iter().any(|message| message.receipts.seen.is_none());
-        let mut messages: Vec<_> =
-            known.into_iter().filter(|message| is_told_again(message, talk, before)).collect();
-        if is_news {
-            let news = self.store.call(self.all_that_waits(Channel::Start)).await.map_err(unknown)?;
-            self.started_with = news.iter().map(|message| message.id.seq).collect();
-            self.last = self.started_with.last().copied().unwrap_or(0);
-            messages.extend(news);
-            messages.sort_unstable_by_key(|message| message.id.seq);
+        let (mut room, mut texts) = (START_ROOM, Vec::new());
+        for message in known.iter().filter(|message| is_told_again(message, talk, before)) {
+            let whole = self.whole(message).await.map_err(unknown)?;
+            texts.push(self.files.starting(message, &whole, &mut room)?);
         }
-        Ok(messages)
+        let mut may_be_more = is_news;
+        while may_be_more {
+            let news = self.store.call(self.next_batch(Channel::Start)).await.map_err(unknown)?;
+            may_be_more = !news.is_empty();
+            for message in &news {
+                self.last = message.id.seq;
+                self.started_with.push(message.id.seq);
+                texts.push(self.files.starting(message, message.text.as_str(), &mut room)?);
+            }
+        }
+        texts.sort_by_key(|ready| ready.seq);
+        Ok(texts.into_iter().map(|ready| ready.text).collect())
     }
 
-    fn all_that_waits(&self, channel: Channel) -> ops::TakeMessages {
+    /// All of a message of which the beginning is known.
+    async fn whole(&self, message: &Message) -> Result<String, StoreError> {
+        let known = message.text.as_str();
+        if known.chars().count() < ops::TaskMessages::LONGEST_TEXT {
+            return Ok(known.to_owned());
+        }
+        let whole = self.store.call(ops::MessageText { id: message.id }).await?;
+        Ok(whole.unwrap_or_else(|| known.to_owned()))
+    }
+
+    fn next_batch(&self, channel: Channel) -> ops::TakeMessages {
         ops::TakeMessages {
             run: self.run,
             attempt: self.attempt,
@@ -91,9 +125,14 @@ impl Mailbox {
     }
 
     /// Asks the store what the agent may be told while it works.
-    pub(super) fn take(&self) -> impl Future<Output = Vec<Message>> + Send + 'static {
-        let (store, take) = (self.store.clone(), self.all_that_waits(Channel::Input));
-        async move { persistently(&store, take).await.unwrap_or_default() }
+    pub(super) fn take(&self) -> impl Future<Output = Vec<ReadyMessage>> + Send + 'static {
+        let (store, take, files) = (self.store.clone(), self.next_batch(Channel::Input), self.files.clone());
+        async move {
+            let taken = persistently(&store, take).await.unwrap_or_default();
+            // What comes after one that cannot be had now would come too early.
+            let ready = move || taken.iter().map_while(|message| files.at_work(message).ok()).collect();
+            blocking(ready).await.unwrap_or_default()
+        }
     }
 
     /// These were given to the agent's input.
@@ -101,6 +140,21 @@ impl Mailbox {
         self.last = seqs.last().copied().unwrap_or(self.last);
         self.given.extend(&seqs);
         self.record(Receipt::Delivered, seqs);
+    }
+
+    /// These were taken, to be typed one after the other.
+    pub(super) fn took(&mut self, seqs: &[i64]) {
+        self.last = seqs.last().copied().unwrap_or(self.last);
+    }
+
+    /// This one was typed.
+    pub(super) fn typed(&mut self, seq: i64) {
+        self.record(Receipt::Delivered, vec![seq]);
+    }
+
+    /// The agent has shown that it has what was typed.
+    pub(super) fn typed_was_seen(&mut self, seq: i64) {
+        self.record(Receipt::Seen, vec![seq]);
     }
 
     /// The agent is known to have this many of those that were given to its input.
@@ -136,6 +190,43 @@ impl Mailbox {
     }
 }
 
+/// Messages that are too long for the way to the agent.
+#[derive(Clone)]
+struct LongMessages {
+    dir: PathBuf,
+}
+
+impl LongMessages {
+    /// A message in the text that starts an agent, which has this much room left.
+    fn starting(&self, message: &Message, whole: &str, room: &mut usize) -> Result<ReadyMessage, String> {
+        let text = if whole.len() <= LONGEST_INLINE.min(*room) {
+            *room -= whole.len();
+            message.introduced()
+        } else {
+            self.in_file(message, whole)?
+        };
+        Ok(ReadyMessage { seq: message.id.seq, text })
+    }
+
+    /// A message to an agent at work.
+    fn at_work(&self, message: &Message) -> Result<ReadyMessage, String> {
+        let whole = message.text.as_str();
+        let text = if whole.len() <= LONGEST_INLINE {
+            message.delivered_text().into_owned()
+        } else {
+            self.in_file(message, whole)?
+        };
+        Ok(ReadyMessage { seq: message.id.seq, text })
+    }
+
+    fn in_file(&self, message: &Message, whole: &str) -> Result<String, String> {
+        let path = self.dir.join(format!("{}.md", message.id.seq));
+        let written = make_private(&self.dir).and_then(|()| write_passing(&path, whole.as_bytes()));
+        written.map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(message.found_in(&path.display().to_string(), whole.len()))
+    }
+}
+
 /// Asks a store that is out of reach again and again.
 async fn persistently<O: Op + Clone>(store: &Store, op: O) -> Result<O::Out, StoreError> {
     loop {
@@ -149,7 +240,9 @@ async fn persistently<O: Op + Clone>(store: &Store, op: O) -> Result<O::Out, Sto
 /// Whether the agent gets a message again that it has seen. A new conversation has none of it; one that goes on may not
 /// have what was said since the last good end: the run may have failed before its agent acted on it.
 fn is_told_again(message: &Message, talk: &Talk, before: &[Run]) -> bool {
-    let mut unfinished = before.iter().take_while(|run| run.state != RunState::Succeeded);
+    // In a terminal an agent acts on each before it gets the next.
+    let unfinished = before.iter().take_while(|run| run.state != RunState::Succeeded);
+    let mut unfinished = unfinished.filter(|run| !run.mode.is_interactive());
     message.receipts.seen.is_some()
         && match talk {
             Talk::New(_) => true,

@@ -25,6 +25,7 @@ mod prompt;
 mod pump;
 pub(crate) mod setup;
 pub(crate) mod stage;
+mod starting_point;
 mod supervise;
 mod talk;
 mod tally;
@@ -60,6 +61,7 @@ use crate::door::{self, OpenDoor};
 use crate::home::{Home, RunFolder, make_private};
 use crate::runner::unattended;
 use crate::stuck::{LONGEST_STEP, StuckGuard};
+use crate::terminal::HookInbox;
 use crate::{BoxFuture, Engine, agents, allowed, checkouts, clock, fault, problems};
 use lease::{Lease, Orders, RunOrders};
 use prepare::PreparedRun;
@@ -99,6 +101,8 @@ struct Keeper<'e> {
     orders: Orders,
     hold: RunOrders,
     guard: StuckGuard,
+    /// What the hooks of its agent say.
+    hooks: HookInbox,
 }
 
 pub fn run(engine: &Engine, ticket: Ticket) -> BoxFuture<'_, Outcome<()>> {
@@ -161,6 +165,7 @@ async fn keep(engine: &Engine, ticket: Ticket) -> Outcome<()> {
                 orders: hold.orders.clone(),
                 hold,
                 guard,
+                hooks: HookInbox::default(),
             };
             // The life of a run is too large a future for the caller's stack.
             let left = Box::pin(keeper.live()).await?;
@@ -303,6 +308,7 @@ impl Keeper<'_> {
         let here = self.engine.at(prepared.workspace.path().to_owned());
         let agent = CallingAgent { run: self.run.id, task: self.task.id, project: self.project.clone() };
         let engine = here.map_err(|problem| problem.to_string())?.acting_as(Caller::Agent(agent));
+        let engine = engine.with_hooks(self.hooks.clone());
         let host = door::DoorOwner { keeper: self.me.clone() };
         OpenDoor::open(engine, &self.home, self.run.id, host).map_err(|error| error.to_string())
     }

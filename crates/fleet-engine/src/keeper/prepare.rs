@@ -13,7 +13,8 @@ use fleet_host::{copy, ports};
 use fleet_store::ops;
 
 use super::branch::branch_of;
-use super::prior_work::{Joined, Unmerged};
+use super::prior_work::Unmerged;
+use super::starting_point::StartingPoint;
 use super::{Keeper, blocking, checkout, setup};
 use crate::problems::chain;
 use crate::trust::ProjectWishes;
@@ -45,22 +46,13 @@ struct Equipped {
     copied: Vec<String>,
 }
 
-struct StartingPoint {
-    start: StartAt,
-    base: Oid,
-    /// What the start was made of, if several had to be joined.
-    borrowed: Vec<Oid>,
-    passed_on: Option<String>,
-    unmerged: Vec<Unmerged>,
-}
-
 /// Why there is no workspace: whether another try could help decides what happens next.
-const fn reason(needs_a_person: bool) -> Reason {
+pub(super) const fn reason(needs_a_person: bool) -> Reason {
     if needs_a_person { Reason::WorkspaceRefused } else { Reason::WorkspaceFailed }
 }
 
 /// A run that goes back to the queue through no fault of its task.
-fn released(error: impl std::fmt::Display) -> Ending {
+pub(super) fn released(error: impl std::fmt::Display) -> Ending {
     Ending::Released(error.to_string())
 }
 
@@ -92,8 +84,7 @@ impl Keeper<'_> {
                 None => beginning = self.begin_again(&branch, &before, &beginning).await?,
             }
         };
-        let StartingPoint { start, base, passed_on, unmerged, .. } = beginning;
-        let continues = matches!(start, StartAt::Continue);
+        let StartingPoint { base, passed_on, unmerged, continues, .. } = beginning;
         fault::point(self.engine, "keeper-opened").await;
         let path = workspace.path().display().to_string();
         // Recorded before a commit can be made in it: a retry knows the branch for ours by that.
@@ -190,6 +181,7 @@ impl Keeper<'_> {
         let preferred = here.filter_map(|run| run.workspace.as_ref()).map(PathBuf::from).next();
         let StartingPoint { start, borrowed, .. } = beginning;
         let open = OpenRequest {
+            forward_only: self.task.spec.existing_branch,
             borrowed: borrowed.clone(),
             preferred,
             submodule_time: self.config.workspaces().submodule_time,
@@ -261,43 +253,6 @@ impl Keeper<'_> {
              that, then run `fleet trust` in a checkout that has it",
             asked.names()
         )
-    }
-
-    /// A retry goes on where the earlier attempt stopped. A branch of that name that no attempt made is the user's.
-    async fn start_at(&self, branch: &str, before: &[Run]) -> Result<StartingPoint, Ending> {
-        let (area, directory) = (self.area(), checkout(&self.project));
-        let earlier = self.earlier_attempts_on(branch, before).await?;
-        let (name, rev) = (branch.to_owned(), self.task.spec.base.as_ref().map(ToString::to_string));
-        // Where a person has said where to begin, that counts.
-        let prior = self.prior_work.clone().filter(|_| rev.is_none());
-        let broken = |error: git::GitError| Ending::Failed(reason(error.needs_a_person()), chain(&error));
-        let look = move || -> Result<StartingPoint, Ending> {
-            git::check_safe(&directory).map_err(broken)?;
-            git::open_vault(&area.repo, &area.vault).map_err(broken)?;
-            if let Some(tip) = git::branch_commit(&area.repo, &name).map_err(broken)? {
-                let Some(earlier) = earlier.filter(|earlier| earlier.made(&tip)) else {
-                    let why = format!("there is a branch {name} already, and this task did not make it");
-                    return Err(Ending::Failed(Reason::BranchTaken, why));
-                };
-                let unmerged = prior.as_ref().map_or(Ok(Vec::new()), |prior| prior.unmerged(&area, &tip));
-                let (start, base, unmerged) = (StartAt::Continue, earlier.base, unmerged.map_err(broken)?);
-                let passed_on = prior.and_then(|prior| prior.passed_on(&area, &base));
-                return Ok(StartingPoint { start, base, borrowed: Vec::new(), passed_on, unmerged });
-            }
-            let alone = |commit| Joined { commit, of: Vec::new(), unmerged: Vec::new() };
-            let joined = match (rev, &prior) {
-                (Some(rev), _) => Some(alone(git::resolve_commit(&area.repo, &rev).map_err(broken)?)),
-                (None, Some(prior)) => prior.join(&area)?,
-                (None, None) => None,
-            };
-            let Joined { commit: base, of: borrowed, unmerged } = match joined {
-                Some(joined) => joined,
-                None => alone(git::head_commit(&area.repo).map_err(broken)?),
-            };
-            let passed_on = prior.and_then(|prior| prior.passed_on(&area, &base));
-            Ok(StartingPoint { start: StartAt::New(base.clone()), base, borrowed, passed_on, unmerged })
-        };
-        blocking(look).await.map_err(released)?
     }
 
     /// The attempts at this task before this one, newest first. The first attempt need not ask.

@@ -169,9 +169,9 @@ fn has(area: &Area, tip: &Oid, commit: &Oid) -> Result<bool, Ending> {
     has().map_err(|error: GitError| failed(&error))
 }
 
-/// Whether a task starts from the work before it: a commit that its author named counts more.
+/// Whether a task starts from the work before it: a commit or an existing branch that its author named counts more.
 fn follows(task: &Task) -> bool {
-    task.spec.base.is_none()
+    task.spec.base.is_none() && !task.spec.existing_branch
 }
 
 fn has_work(before: &TaskBefore) -> bool {

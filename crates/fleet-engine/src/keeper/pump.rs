@@ -4,12 +4,16 @@
 //! an agent that floods is slowed down by its own pipe instead of filling memory.
 
 use std::io::{ErrorKind, Read, Write};
+use std::sync::Arc;
 use std::thread;
 
 use fleet_agents::Stream;
 use fleet_core::redact::Redactor;
 use fleet_host::log::CappedLog;
+use fleet_host::process::TerminalReader;
 use tokio::sync::mpsc;
+
+use crate::terminal::Hub;
 
 /// A read takes at most this many bytes.
 const CHUNK_BYTES: usize = 16 * 1024;
@@ -17,6 +21,8 @@ const CHUNK_BYTES: usize = 16 * 1024;
 const WAITING: usize = 32;
 /// A reader needs little: its buffer is on the heap.
 const STACK_BYTES: usize = 128 * 1024;
+/// The emulator of a terminal runs in its reader.
+const TERMINAL_STACK_BYTES: usize = 256 * 1024;
 
 /// Something that the agent printed, without its secrets.
 pub(super) enum AgentOutput {
@@ -53,6 +59,31 @@ impl Pump {
             .name(name.to_owned())
             .stack_size(STACK_BYTES)
             .spawn(move || read(source, &tell))?;
+        Ok(())
+    }
+}
+
+impl Pump {
+    /// Shows what comes from a terminal, and tells when it was closed.
+    pub(super) fn add_terminal(&self, mut reader: TerminalReader, hub: Arc<Hub>) -> std::io::Result<()> {
+        let tell = self.tell.clone();
+        thread::Builder::new().name("terminal".to_owned()).stack_size(TERMINAL_STACK_BYTES).spawn(
+            move || {
+                let mut buffer = vec![0; CHUNK_BYTES];
+                loop {
+                    match reader.read(&mut buffer) {
+                        Ok(0) => break,
+                        Ok(count) => hub.output(&buffer[..count]),
+                        Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                        Err(_) => break,
+                    }
+                }
+                // A terminal is both streams of its agent.
+                for _ in [Stream::Out, Stream::Err] {
+                    let _ = tell.blocking_send(AgentOutput::End);
+                }
+            },
+        )?;
         Ok(())
     }
 }

@@ -26,7 +26,7 @@ use crate::keeper::journal::{self, DecodedOutput, Journal, Stored};
 use crate::keeper::prior_work::PriorWork;
 use crate::keeper::stage::StageRun;
 use crate::keeper::{Pricing, Talk, blocking, checkout, checks, declared};
-use crate::{Engine, agents, clock, door, fault, problems};
+use crate::{Engine, agents, clock, fault, problems, sockets};
 
 /// These processes have no keeper any more: they get a short while to end by themselves.
 const STOP_SEQUENCE: StopSequence = StopSequence {
@@ -56,7 +56,7 @@ pub(super) async fn close(engine: &Engine, home: &Home, gone: GoneKeeper) -> Out
     let (id, folder) = (gone.run, home.run(gone.run));
     let _renewal = Renewal::begin(engine, id).await?;
     let processes = end_processes(id, &folder, gone.keeper).await?;
-    door::remove(home, id);
+    sockets::remove(home, id);
     let detail = match engine.call(ops::GetRun { run: id }).await {
         Ok(detail) => detail,
         // It belongs to another store: its workspace stays for the users of that one.
@@ -239,6 +239,7 @@ async fn reconstruct(engine: &Engine, found: FoundRun<'_>) -> Outcome<(EndOfRun,
         files: 0,
         read_only: detail.task.as_ref().is_some_and(|task| task.spec.read_only),
         may_be_empty: detail.task.as_ref().is_some_and(|task| task.spec.may_be_empty),
+        is_interactive: detail.task.as_ref().is_some_and(|task| task.spec.mode.is_interactive()),
         returns: stage.as_ref().map_or(Returns::Report, |stage| stage.returns()),
         unmerged: not_merged(workspace, stage.clone()).await?,
         checks: Checks { due: due_checks(engine, detail, stage.as_deref()), run: Vec::new() },

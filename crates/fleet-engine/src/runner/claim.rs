@@ -10,7 +10,7 @@ use fleet_core::task::AgentName;
 use fleet_host::process::{self, Detached};
 use fleet_store::ops;
 
-use super::{ActiveRunner, RunnerNotice, hand_over};
+use super::{ActiveRunner, KeptRun, RunnerNotice, hand_over};
 use crate::environment::Environment;
 use crate::{Engine, agents, clock, problems};
 
@@ -22,14 +22,14 @@ const CLAIM_RETRY_DELAY: Duration = Duration::from_millis(250);
 impl ActiveRunner<'_> {
     pub(super) async fn claim(
         &mut self,
-        free: usize,
+        (only, most): (ops::ClaimOnly, usize),
         tell: &mut dyn FnMut(RunnerNotice),
     ) -> Outcome<Vec<ops::Claimed>> {
         let engine = self.settings.engine(self.engine);
         let config = engine.config()?;
         let default_agent: AgentName = config.agent().parse().map_err(problems::field)?;
         // A look costs nothing, a claim locks the store; and whatever any agent says wakes the runner.
-        let ready = ops::ListReady { filter: ops::TaskFilter::default(), limit: 1, now: clock::now() };
+        let ready = ops::FirstReady { only, now: clock::now() };
         let is_too_early = self
             .claimed_nothing_at
             .is_some_and(|last| clock::uptime().saturating_sub(last) < CLAIM_RETRY_DELAY);
@@ -41,17 +41,18 @@ impl ActiveRunner<'_> {
             self.retire(newer, tell);
             return Ok(Vec::new());
         }
-        let Some(first) = ready.tasks.first() else {
+        let Some(first) = ready else {
             self.unclaimed.is_over();
             return Ok(Vec::new());
         };
         let here = self.offer.projects(engine).await?;
-        let runs =
-            (0..free.min(MAX_CLAIMS)).map(|_| self.engine.new_id()).collect::<Outcome<Vec<RunId>>>()?;
+        let most = most.min(MAX_CLAIMS);
+        let runs = (0..most).map(|_| self.engine.new_id()).collect::<Outcome<Vec<RunId>>>()?;
         let claim = ops::Claim {
             runner: self.registered.runner.name.clone(),
             place: self.reconciler.place().to_owned(),
             runs,
+            only,
             default_agent,
             able: Some(able(engine)?),
             projects: Some(here.clone()),
@@ -62,16 +63,16 @@ impl ActiveRunner<'_> {
             now: clock::now(),
         };
         let mut claimed = self.engine.call(claim.clone()).await?;
-        if claimed.is_empty() && hand_over::hand_over(engine, &here, free.min(MAX_CLAIMS)).await? > 0 {
+        let hands_over = claimed.is_empty() && only != ops::ClaimOnly::Interactive;
+        if hands_over && hand_over::hand_over(engine, &here, most).await? > 0 {
             claimed = self.engine.call(ops::Claim { now: clock::now(), ..claim }).await?;
         }
         self.claimed_nothing_at = claimed.is_empty().then(clock::uptime);
         if !claimed.is_empty() {
             self.unclaimed.is_over();
         } else if self.unclaimed.is_worth_telling(clock::uptime()) {
-            let task = first.id;
             tell(RunnerNotice::Trouble(format!(
-                "task {task} is ready and cannot start here: `fleet why {task}` says why"
+                "task {first} is ready and cannot start here: `fleet why {first}` says why"
             )));
         }
         Ok(claimed)
@@ -97,7 +98,7 @@ impl ActiveRunner<'_> {
         };
         let spawned = spawned
             .map_err(|error| Problem::new(Code::Io, format!("a keeper could not be started: {error}")))?;
-        self.keepers.push((spawned, claim.run.id));
+        self.keepers.push(KeptRun { keeper: spawned, run: run.id, mode: run.mode });
         tell(RunnerNotice::Started {
             task: claim.task.id,
             title: claim.task.spec.title.to_string(),

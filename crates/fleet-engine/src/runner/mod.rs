@@ -10,6 +10,7 @@ mod hand_over;
 mod offer;
 pub mod registry;
 mod relay;
+mod room;
 mod scope;
 mod settings;
 mod startable;
@@ -22,6 +23,7 @@ use std::time::Duration;
 use fleet_core::id::{RunId, TaskId};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::run::Run;
+use fleet_core::task::TaskMode;
 use fleet_host::git::{self, Pace};
 use fleet_host::machine;
 use fleet_host::process::{self, Exit, Identity};
@@ -35,6 +37,7 @@ use end::EndSignals;
 use offer::Offer;
 use registry::{Registered, Runner};
 use relay::Relay;
+use room::Room;
 use settings::LiveSettings;
 use starts::Starts;
 use unclaimed::Unclaimed;
@@ -102,6 +105,7 @@ async fn serve(engine: &Engine, request: Request, tell: &mut dyn FnMut(RunnerNot
         name: registry::new_name(clock::entropy()?),
         process: Identity::current(),
         slots: request.slots.unwrap_or_else(configured),
+        terminals: u32::try_from(config.runner().terminals).unwrap_or(u32::MAX),
         background: request.background,
         started_at: clock::now(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -129,7 +133,7 @@ async fn serve(engine: &Engine, request: Request, tell: &mut dyn FnMut(RunnerNot
         starts: Starts::default(),
         registered,
         keepers: Vec::new(),
-        adopted: 0,
+        adopted: Room::default(),
         repaired: None,
         sweeping: None,
         numbering: None,
@@ -186,9 +190,9 @@ struct ActiveRunner<'e> {
     repairs: Repairs<'e>,
     starts: Starts,
     registered: Registered,
-    keepers: Vec<(Identity, RunId)>,
+    keepers: Vec<KeptRun>,
     /// Runs that an earlier runner started.
-    adopted: usize,
+    adopted: Room,
     repaired: Option<Duration>,
     /// Set while the trash is being emptied.
     sweeping: Option<JoinHandle<()>>,
@@ -200,9 +204,27 @@ struct ActiveRunner<'e> {
     offer: Offer,
 }
 
+/// A run whose keeper this runner started.
+struct KeptRun {
+    keeper: Identity,
+    run: RunId,
+    mode: TaskMode,
+}
+
 impl ActiveRunner<'_> {
+    /// What the runs that are at work here take.
+    fn taken(&self) -> Room {
+        Room::taken(self.keepers.iter().map(|kept| kept.mode)).plus(self.adopted)
+    }
+
+    /// How many runs are at work here. One that waits for a person in its terminal is one of them.
     fn busy(&self) -> usize {
-        self.keepers.len() + self.adopted
+        self.taken().total()
+    }
+
+    fn free(&self) -> Room {
+        let Runner { slots, terminals, .. } = self.registered.runner;
+        Room { slots: slots as usize, terminals: terminals as usize }.without(self.taken())
     }
 
     async fn work(&mut self, tell: &mut dyn FnMut(RunnerNotice)) -> Outcome<RunnerTurn> {
@@ -213,13 +235,13 @@ impl ActiveRunner<'_> {
             self.repair(tell).await?;
             self.offer.publish(self.settings.engine(self.engine)).await?;
         }
-        let free = (self.registered.runner.slots as usize).saturating_sub(self.busy());
-        let free = self.starts.allowed(free, now);
-        if free == 0 || self.registered.runner.outdated {
+        let Some((only, most)) = self.free().to_claim() else { return Ok(RunnerTurn::Busy) };
+        let most = self.starts.allowed(most, now);
+        if most == 0 || self.registered.runner.outdated {
             return Ok(RunnerTurn::Busy);
         }
         self.settings.refresh(self.engine)?;
-        let claimed = self.claim(free, tell).await?;
+        let claimed = self.claim((only, most), tell).await?;
         if !claimed.is_empty() {
             fault::point(self.engine, "runner-claimed").await;
         }
@@ -259,7 +281,7 @@ impl ActiveRunner<'_> {
     /// killed at once has left no mark: how it ended tells.
     fn vanished(&mut self, ended: &[(i32, Exit)]) -> Vec<(RunId, Exit)> {
         let mut vanished = Vec::new();
-        self.keepers.retain(|(keeper, run)| {
+        self.keepers.retain(|KeptRun { keeper, run, .. }| {
             let Some((_, exit)) = ended.iter().find(|(pid, _)| *pid == keeper.pid) else { return true };
             if *exit != Exit::Code(0) || self.engine.home().live_run(*run).exists() {
                 vanished.push((*run, *exit));
@@ -308,7 +330,7 @@ impl ActiveRunner<'_> {
             let is_alone = !is_mine(run) && !up.iter().any(|runner| runner.name == run.runner);
             is_alone && !look.due.contains(&run.id) && !lost_keeper::is_gone(run)
         };
-        self.adopted = look.live.iter().filter(is_adopted).count();
+        self.adopted = Room::taken(look.live.iter().filter(is_adopted).map(|run| run.mode));
         Ok(())
     }
 

@@ -25,6 +25,9 @@ pub struct Runner {
     pub name: String,
     pub process: Identity,
     pub slots: u32,
+    /// How many interactive runs it starts; a runner of an earlier version starts none.
+    #[serde(default)]
+    pub terminals: u32,
     pub background: bool,
     pub started_at: Millis,
     pub version: String,
@@ -191,7 +194,8 @@ mod tests {
 
     fn runner(name: &str, process: Identity) -> Runner {
         let (name, version) = (name.to_owned(), "1".to_owned());
-        Runner { name, process, slots: 1, background: true, started_at: Millis(1), version, outdated: false }
+        let (slots, terminals, started_at) = (1, 1, Millis(1));
+        Runner { name, process, slots, terminals, background: true, started_at, version, outdated: false }
     }
 
     /// Its agents may work for hours, and meanwhile nobody else would start any.

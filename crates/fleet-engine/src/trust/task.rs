@@ -29,6 +29,7 @@ fn takes(spec: &TaskSpec, Setting { key, value, .. }: &Setting) -> bool {
     match key.as_str() {
         // A task that was given to another agent since has the agent that the user chose.
         "agent" => spec.agent.is_none() || spec.agent == spec.project_agent,
+        "limits.time" | "limits.idle" if spec.mode.is_interactive() => false,
         "limits.time" => spec.limits.seconds.is_none(),
         "limits.idle" => spec.limits.idle_seconds.is_none(),
         // They are in every task, whatever their origin.

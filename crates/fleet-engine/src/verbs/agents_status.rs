@@ -22,7 +22,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
         *by_health.entry(agent.health.as_str().to_owned()).or_default() += 1;
     }
     let slots: u32 = status.runners.iter().map(|runner| runner.slots).sum();
-    let taken = u32::try_from(status.running).unwrap_or(u32::MAX);
+    let taken = u32::try_from(status.running.saturating_sub(status.interactive)).unwrap_or(u32::MAX);
     Ok(Answer {
         agents,
         by_health,
@@ -48,6 +48,7 @@ fn at_work(listed: ListedRunView, patience: Option<Duration>, now: Millis) -> At
         is_expired: run.lease_until.0 < now,
         idle: listed.load.and_then(|load| load.idle_seconds).map(Duration::from_secs),
         cpu_percent: listed.load.and_then(|load| load.cpu_percent),
+        agent_state: run.agent_state.as_ref().map(|now| now.state),
         patience,
     };
     let since = run.started_at.unwrap_or(run.created_at);

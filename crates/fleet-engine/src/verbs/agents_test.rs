@@ -131,7 +131,7 @@ async fn add(engine: &Engine, request: &Request, about: &About) -> Outcome<TaskI
         },
         ..Default::default()
     };
-    task_add::add(engine, request).await.map(|task| task.id)
+    task_add::add(engine, request).await.map(|(task, _)| task.id)
 }
 
 async fn follow(engine: &Engine, task: TaskId, patience: Duration) -> Outcome<bool> {

@@ -1,3 +1,5 @@
+mod makers;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -9,6 +11,7 @@ use fleet_core::tidy::{self, BranchFacts, BranchWork, CleanReach, TidyDecision, 
 use fleet_host::git::{self, Branch, GitError, KeepCommits, Oid, StoredSnapshot};
 use fleet_store::ops::ListedRun;
 
+use self::makers::Makers;
 use super::elsewhere::ThisPlace;
 use super::lineage;
 use super::prelude::*;
@@ -30,6 +33,8 @@ pub(super) struct CleanItem {
     pub(super) shown: Leftover,
     tip: Option<Oid>,
     is_merged: bool,
+    /// A branch that stays, because it was there before its task: only the folders go.
+    pub(super) spared: Option<String>,
 }
 
 impl CleanPlan {
@@ -84,7 +89,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
 async fn plan_of_project(engine: &Engine, reach: CleanReach) -> Outcome<CleanPlan> {
     let mut plan = CleanPlan::of(PathBuf::from(engine.common_dir()?));
     if let Some(project) = engine.known_project().await? {
-        look(engine, project.id, reach, &mut plan).await?;
+        look(engine, project.id, CleanWish { reach, named: &[] }, &mut plan).await?;
     }
     Ok(plan)
 }
@@ -94,7 +99,7 @@ async fn plan_of_named(engine: &Engine, named: &[String], reach: CleanReach) -> 
     let followed = engine.call(ops::FollowTasks { ids: tasks.clone() }).await?;
     let projects: BTreeSet<ProjectId> = followed.iter().map(|one| one.task.project).collect();
     match projects.into_iter().collect::<Vec<_>>().as_slice() {
-        [project] => plan_of_tasks(engine, *project, &tasks, reach).await,
+        [project] => plan_of_tasks(engine, *project, &tasks, CleanWish { reach, named }).await,
         _ => Err(Problem::new(Code::InvalidValue, "the tasks belong to several repositories")
             .hint("clean one repository at a time")),
     }
@@ -103,7 +108,15 @@ async fn plan_of_named(engine: &Engine, named: &[String], reach: CleanReach) -> 
 /// Looks at the runs of one task, of whatever project, and changes nothing.
 pub(super) async fn plan_of(engine: &Engine, task: TaskId, reach: CleanReach) -> Outcome<CleanPlan> {
     let project = engine.call(ops::GetTask { id: task }).await?.task.project;
-    plan_of_tasks(engine, project, &[task], reach).await
+    plan_of_tasks(engine, project, &[task], CleanWish { reach, named: &[] }).await
+}
+
+/// What a clean-up is to remove.
+#[derive(Clone, Copy)]
+pub(super) struct CleanWish<'a> {
+    pub(super) reach: CleanReach,
+    /// What the user typed. A branch that was there before its task goes only if it is called by its name.
+    pub(super) named: &'a [String],
 }
 
 /// Looks at the runs of some tasks of a project, and changes nothing.
@@ -111,22 +124,23 @@ pub(super) async fn plan_of_tasks(
     engine: &Engine,
     project: ProjectId,
     tasks: &[TaskId],
-    reach: CleanReach,
+    wish: CleanWish<'_>,
 ) -> Outcome<CleanPlan> {
     let project = engine.project_here(project).await?;
     let mut plan = CleanPlan::of(PathBuf::from(&project.common_dir));
     // All of them are looked at: another task may have the same branch.
-    look(engine, project.id, reach, &mut plan).await?;
+    look(engine, project.id, wish, &mut plan).await?;
     plan.remove.retain(|item| tasks.contains(&item.shown.task));
     plan.keep.retain(|kept| tasks.contains(&kept.task));
     Ok(plan)
 }
 
-async fn look(engine: &Engine, project: ProjectId, reach: CleanReach, plan: &mut CleanPlan) -> Outcome<()> {
+async fn look(engine: &Engine, project: ProjectId, wish: CleanWish<'_>, plan: &mut CleanPlan) -> Outcome<()> {
     let filter = ops::RunFilter { project: Some(project), ..Default::default() };
     let runs = engine.call(ops::ListRuns { filter, limit: MAX_RUNS }).await?;
     let groups = groups(runs);
     let names: BTreeSet<String> = groups.iter().filter_map(|group| branch_of(group).cloned()).collect();
+    let makers = Makers::of(engine, &groups).await?;
     let home = engine.home();
     let git = ProjectGit::at(engine, &plan.repo.to_string_lossy());
     let state = blocking(move || RepositoryState::look(&git, &names)).await?.map_err(problems::git)?;
@@ -138,15 +152,19 @@ async fn look(engine: &Engine, project: ProjectId, reach: CleanReach, plan: &mut
             plan.keep.push(kept(branch, &group[0], place));
             continue;
         }
+        let tasks = by_task(&all);
+        let may_go = branch.is_some_and(|name| wish.named.contains(name)) || makers.made(&tasks, &state.last);
         let mut decide =
             |branch: Option<&String>, judged: &[&ListedRun], rows: &[&ListedRun]| match tidy::judge(
                 &state.work(home, branch, judged),
-                reach,
+                wish.reach,
             ) {
                 TidyDecision::Keep(why) => plan.keep.push(kept(branch, rows[0], why.to_string())),
-                TidyDecision::Remove(why) => plan.remove.extend(state.item((branch, rows), home, &why)),
+                TidyDecision::Remove(why) => {
+                    plan.remove.extend(state.item((branch, rows), home, (&why, may_go)));
+                }
             };
-        let mut tasks = by_task(&all).into_iter();
+        let mut tasks = tasks.into_iter();
         // The branch is that of the newest task. Those before it had another one of that name, and have only folders.
         if let Some(newest) = tasks.next() {
             decide(branch, &all, &newest);
@@ -247,12 +265,14 @@ impl RepositoryState {
         &self,
         (branch, rows): (Option<&String>, &[&ListedRun]),
         home: &Home,
-        why: &TidyReason,
+        (why, may_go): (&TidyReason, bool),
     ) -> Option<CleanItem> {
         let newest = rows.first()?;
         let folders: Vec<RunId> =
             rows.iter().map(|row| row.run.id).filter(|run| home.run(*run).dir().exists()).collect();
-        let branch = branch.and_then(|name| self.status.branches.get(name));
+        let there = branch.and_then(|name| self.status.branches.get(name));
+        let branch = there.filter(|_| may_go);
+        let spared = there.filter(|_| branch.is_none()).map(|branch| branch.name.clone());
         if branch.is_none() && folders.is_empty() {
             return None;
         }
@@ -262,11 +282,14 @@ impl RepositoryState {
             title: newest.title.as_ref().map(ToString::to_string),
             branch: branch.map(|branch| branch.name.clone()),
             commit: branch.map(|branch| branch.commit.to_string()),
-            why: why.to_string(),
+            why: match &spared {
+                Some(name) => format!("{why}; the branch {name} stays: the task did not make it"),
+                None => why.to_string(),
+            },
             landed: *why != TidyReason::NotLanded,
             runs: if folders.is_empty() { vec![newest.run.id] } else { folders },
         };
-        Some(CleanItem { shown, tip: branch.map(|branch| branch.commit.clone()), is_merged })
+        Some(CleanItem { shown, tip: branch.map(|branch| branch.commit.clone()), is_merged, spared })
     }
 }
 
@@ -337,7 +360,7 @@ mod tests {
             landed: true,
             runs: Vec::new(),
         };
-        CleanItem { shown, tip: None, is_merged: false }
+        CleanItem { shown, tip: None, is_merged: false, spared: None }
     }
 
     #[test]

@@ -5,18 +5,18 @@
 //! like any other afterwards.
 
 mod agents;
+mod branches;
 mod names;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
-use fleet_api::TaskFields;
 use fleet_api::verbs::create::{Grouping, Job, JobOptions, Request, Setup};
-use fleet_api::views::Launched;
+use fleet_api::views::{ExistingBranchView, Launched};
+use fleet_api::{ModeChoice, TaskFields};
 use fleet_core::project::Project;
-use fleet_core::task::{AgentName, BaseRef, BranchName, Task, TaskSpec, TaskState, Tuning};
+use fleet_core::task::{AgentName, BaseRef, BranchName, Task, TaskMode, TaskSpec, TaskState, Tuning};
 use fleet_host::git::{self, GitError};
 
 use super::prelude::*;
@@ -26,7 +26,8 @@ use crate::keeper::checkout;
 use crate::trust;
 use crate::trust::ProjectWishes;
 
-pub(super) use agents::check as check_agent;
+pub(super) use agents::{check as check_agent, has_terminal, no_terminal};
+pub(super) use branches::look_up;
 use names::NameHolder;
 
 pub(super) use names::{letters, slug};
@@ -54,20 +55,43 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Launched> 
     let names: BTreeSet<&str> =
         specs.iter().filter_map(|spec| spec.agent.as_ref()).map(AgentName::as_str).collect();
     agents::check_all(engine, &names)?;
+    agents::check_terminals(engine, &specs)?;
     for (job, spec) in request.jobs.iter().zip(&mut specs) {
         tune(engine, job, spec)?;
     }
     names::check_apart(specs.iter().filter_map(|spec| spec.branch.as_ref()).map(BranchName::as_str))?;
-    let base = base(engine, request.wishes.base.as_deref()).await?;
     for spec in &mut specs {
-        spec.base = Some(base.clone());
         spec.batch = batch;
     }
-    check_branches(engine, specs.iter().filter_map(|spec| spec.branch.as_ref())).await?;
+    let existing_branches = choose_starts(engine, &mut specs, &request.wishes).await?;
     let tasks = add(engine, specs).await?;
     let now = engine.now();
     let unseen = |task| follow::view(&ops::FollowedTask { task, run: None, obstacle: None }, now);
-    Ok(Launched { batch, tasks: tasks.into_iter().map(unseen).collect() })
+    Ok(Launched { batch, tasks: tasks.into_iter().map(unseen).collect(), existing_branches })
+}
+
+/// Says where each of them starts: new branches at one commit, existing ones where they are. Returns the existing ones.
+async fn choose_starts(
+    engine: &Engine,
+    specs: &mut [TaskSpec],
+    wishes: &JobOptions,
+) -> Outcome<Vec<ExistingBranchView>> {
+    let named = specs.iter().filter_map(|spec| spec.branch.clone()).collect();
+    let mut found = look_up(engine, named, wishes.existing).await?.into_iter();
+    let mut common = None;
+    let mut existing = Vec::new();
+    for spec in specs {
+        if let Some(branch) = spec.branch.as_ref().and_then(|_| found.next()).flatten() {
+            branch.settle(spec, Some(branch.commit()?))?;
+            existing.push(branch.shown);
+            continue;
+        }
+        if common.is_none() {
+            common = Some(base(engine, wishes.base.as_deref()).await?);
+        }
+        spec.base.clone_from(&common);
+    }
+    Ok(existing)
 }
 
 /// A task as its author would have added it.
@@ -89,6 +113,7 @@ fn spec(engine: &Engine, job: &Job, wishes: &JobOptions) -> Outcome<TaskSpec> {
             retries: wishes.retries,
             meta: job.meta.clone(),
             read_only: wishes.read_only,
+            mode: ModeChoice(Some(mode(engine, wishes)?)),
             ..Default::default()
         },
         ..Default::default()
@@ -103,6 +128,15 @@ fn spec(engine: &Engine, job: &Job, wishes: &JobOptions) -> Outcome<TaskSpec> {
     spec.profile = job.profile.as_deref().map(str::parse).transpose().map_err(problems::field)?;
     spec.on_behalf_of = job.on_behalf_of;
     Ok(spec)
+}
+
+/// Agents get no terminals, whatever is configured for people.
+fn mode(engine: &Engine, wishes: &JobOptions) -> Outcome<TaskMode> {
+    if let Some(mode) = wishes.mode.0 {
+        return Ok(mode);
+    }
+    let is_agent = engine.caller()?.agent().is_some();
+    Ok(if is_agent { TaskMode::Headless } else { engine.config()?.launch().mode })
 }
 
 /// What no run could be started with is refused now, when its author can still change it.
@@ -136,61 +170,6 @@ pub(super) async fn base(engine: &Engine, wish: Option<&str>) -> Outcome<BaseRef
     };
     let commit = blocking(look).await?.map_err(|error| git_problem("base", &error))?;
     commit.to_string().parse().map_err(problems::field)
-}
-
-/// Every branch must be new. Git is asked before anything is added, and again when the branch is made.
-pub(super) async fn check_branches(
-    engine: &Engine,
-    branches: impl Iterator<Item = &BranchName>,
-) -> Outcome<()> {
-    let wanted: Vec<String> = branches.map(ToString::to_string).collect();
-    if wanted.is_empty() {
-        return Ok(());
-    }
-    let repo = engine.repository()?.common_dir.clone();
-    let look = move || -> Result<Option<(String, NameHolder)>, GitError> {
-        for branch in wanted {
-            if let Some(why) = git::branch_conflict(&repo, &branch)? {
-                let exists = git::branch_commit(&repo, &branch)?.is_some();
-                let holder = match exists {
-                    false => NameHolder::Neighbour(why),
-                    true if is_own(&repo, &branch) => NameHolder::Own,
-                    true => NameHolder::Branch(None),
-                };
-                return Ok(Some((branch, holder)));
-            }
-        }
-        Ok(None)
-    };
-    match blocking(look).await?.map_err(|error| git_problem("branch", &error))? {
-        None => Ok(()),
-        Some((branch, NameHolder::Branch(_))) => Err(names::taken(&branch, &maker(engine, &branch).await)),
-        Some((branch, other)) => Err(names::taken(&branch, &other)),
-    }
-}
-
-/// Whether the branch is the user's own: no hint should say how to remove it.
-fn is_own(repo: &Path, branch: &str) -> bool {
-    let is_checked_out =
-        |all: Vec<git::Branch>| all.iter().any(|one| one.name == branch && one.checked_out.is_some());
-    matches!(branch, "main" | "master") || git::branches(repo).is_ok_and(is_checked_out)
-}
-
-/// The task that made a branch, for advice: not knowing it is no reason to fail otherwise than for the branch.
-async fn maker(engine: &Engine, branch: &str) -> NameHolder {
-    match newest_task_on(engine, branch).await {
-        Some(task) if !task.state().is_settled() => NameHolder::Task(task.id),
-        Some(task) if task.state() != TaskState::Done => NameHolder::Branch(Some(task.id)),
-        _ => NameHolder::Branch(None),
-    }
-}
-
-async fn newest_task_on(engine: &Engine, branch: &str) -> Option<Task> {
-    let project = engine.known_project().await.ok()??.id;
-    let find = ops::ResolveRun { typed: branch.to_owned(), project: Some(project) };
-    let run = engine.call(find).await.ok()?;
-    let detail = engine.call(ops::GetRun { run }).await.ok()?;
-    detail.task.filter(|task| task.project == project)
 }
 
 async fn add(engine: &Engine, specs: Vec<TaskSpec>) -> Outcome<Vec<Task>> {

@@ -41,11 +41,12 @@ impl DetailLookup<'_> {
         let folder = run.filter(is_there).map(|run| self.home.run(run.id));
         let agent = run.map(|run| run.agent.clone()).or_else(|| task.agent.clone());
         let agent = agent.unwrap_or_else(|| config.agent().to_owned());
+        let most_time = task.mode.time_limit(task.limits.seconds, config.limits().time);
         Ok(Details {
             repo: self.repos.get(&task.project).cloned(),
             model: task.model.clone().or_else(|| config.agent_settings(&agent).model),
             agent,
-            most_seconds: task.limits.seconds.or_else(|| config.limits().time.map(|time| time.as_secs())),
+            most_seconds: most_time.map(|time| time.as_secs()),
             parent: match task.parent {
                 Some(run) => self.task_of(run).await,
                 None => None,

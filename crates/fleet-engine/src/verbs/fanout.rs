@@ -1,6 +1,6 @@
 //! The same prompt several times, on branches of their own.
 
-use fleet_api::verbs::create::{Grouping, Job, Request as Create};
+use fleet_api::verbs::create::{ExistingBranches, Grouping, Job, JobOptions, Request as Create};
 use fleet_api::verbs::fanout::Request;
 use fleet_api::views::Launched;
 
@@ -42,5 +42,7 @@ fn request(wish: &Request, prefix: &str) -> Create {
         model: wish.model.clone(),
         ..Job::default()
     });
-    Create { jobs: jobs.collect(), wishes: wish.wishes.clone(), grouping: Grouping::Batch }
+    // Attempts to be compared start from the same commit.
+    let wishes = JobOptions { existing: ExistingBranches::Refuse, ..wish.wishes.clone() };
+    Create { jobs: jobs.collect(), wishes, grouping: Grouping::Batch }
 }

@@ -3,7 +3,7 @@ use fleet_api::views::TaskView;
 use fleet_core::task::Task;
 use fleet_core::tidy::CleanReach;
 
-use super::clean::{plan_of_tasks, remove_all};
+use super::clean::{CleanWish, plan_of_tasks, remove_all};
 use super::prelude::*;
 use super::{lineage, task_clean};
 use crate::cancellation::{self, CancelRequest, StopUntil};
@@ -35,7 +35,8 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     if !request.dry_run {
         stop(engine, &open).await?;
     }
-    let plan = plan_of_tasks(engine, keep.task.project, &ids, CleanReach::All).await?;
+    let wish = CleanWish { reach: CleanReach::All, named: &[] };
+    let plan = plan_of_tasks(engine, keep.task.project, &ids, wish).await?;
     let mut cleaned = if request.dry_run { plan.previewed() } else { remove_all(engine, plan).await? };
     if request.dry_run {
         cleaned.kept.retain(|kept| !open.contains(&kept.task));

@@ -36,5 +36,6 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Launched> 
     let now = engine.now();
     let again = |id: &TaskId| ops::MoveTask { id: *id, event: TaskMove::Retry, remark: None, now };
     engine.call(ops::All(ids.iter().map(again).collect())).await?;
-    Ok(Launched { batch, tasks: follow::look(engine, &ids).await? })
+    let tasks = follow::look(engine, &ids).await?;
+    Ok(Launched { batch, tasks, existing_branches: Vec::new() })
 }

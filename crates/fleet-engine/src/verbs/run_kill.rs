@@ -26,7 +26,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let mut killed = Vec::with_capacity(seen.len());
     for (target, cancelled) in seen.iter().zip(cancelled) {
         let mut one = killed_of(target, cancelled);
-        discard::settle(engine, request.discard, &mut one).await?;
+        discard::settle(engine, &request, &mut one).await?;
         killed.push(one);
     }
     Ok(Answer { killed })

@@ -14,7 +14,7 @@ use fleet_store::ops::RunDetail;
 
 use super::log_tail;
 use super::prelude::*;
-use super::task_show::MAX_MESSAGES;
+use super::task_show::{MAX_MESSAGES, newest_messages};
 use crate::keeper::blocking;
 use crate::keeper::prior_tasks::start_branches;
 use crate::load;
@@ -124,7 +124,8 @@ fn relation(repo: &Path, run: &Run) -> Relation {
 /// How often a task is started if every attempt from now on fails. Attempts that ended without a fault of the task,
 /// and those before its failures were reset, do not use up its retries.
 fn attempts_allowed(task: &Task) -> i64 {
-    allowed(task.state(), task.history.attempts, task.history.failures, task.spec.retry.retries)
+    let retries = task.spec.retry.retries_in(task.spec.mode);
+    allowed(task.state(), task.history.attempts, task.history.failures, retries)
 }
 
 fn allowed(state: TaskState, started: i64, failures: u32, retries: u32) -> i64 {
@@ -137,7 +138,7 @@ fn allowed(state: TaskState, started: i64, failures: u32, retries: u32) -> i64 {
 
 /// What was said to the agent of this run, or is about to be.
 async fn messages(engine: &Engine, run: &Run) -> Outcome<Vec<MessageView>> {
-    let messages = engine.call(ops::TaskMessages { task: run.task, limit: MAX_MESSAGES }).await?;
+    let messages = engine.call(newest_messages(engine, run.task, MAX_MESSAGES)).await?;
     let is_of_it = |message: &&Message| {
         let waits = message.receipts.seen.is_none() && message.taken_by.is_none();
         message.taken_by == Some(run.id) || (waits && run.state.is_live())

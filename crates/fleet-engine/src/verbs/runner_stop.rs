@@ -29,16 +29,19 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     }
     wait("a runner does not end", || Ok(up()?.is_empty())).await?;
     let place = engine.place()?;
-    let mut released = 0;
-    if request.agents {
-        released = release(engine, &place).await?;
-    }
+    let released = if request.agents { release(engine, &place).await? } else { Vec::new() };
+    let interactive = released.iter().filter(|run| run.mode.is_interactive()).count();
     let going_on = engine.call(ops::LiveRuns { place }).await?.len();
-    Ok(Answer { runners: runners.iter().map(view).collect(), going_on, released })
+    Ok(Answer {
+        runners: runners.iter().map(view).collect(),
+        going_on,
+        released: released.len(),
+        interactive,
+    })
 }
 
 /// Asks every keeper to give its task back, and waits for them.
-async fn release(engine: &Engine, place: &str) -> Outcome<usize> {
+async fn release(engine: &Engine, place: &str) -> Outcome<Vec<Run>> {
     let live = engine.call(ops::LiveRuns { place: place.to_owned() }).await?;
     for run in &live {
         let stop = StopRequest { kind: StopKind::Release, why: "codefleet was stopped".to_owned() };
@@ -71,7 +74,7 @@ async fn release(engine: &Engine, place: &str) -> Outcome<usize> {
         left = left.saturating_sub(POLL_INTERVAL);
         tokio::time::sleep(POLL_INTERVAL).await;
     }
-    Ok(live.len())
+    Ok(live)
 }
 
 async fn wait(what: &str, done: impl Fn() -> Outcome<bool>) -> Outcome<()> {

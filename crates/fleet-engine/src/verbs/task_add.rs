@@ -1,10 +1,11 @@
 mod settle;
 
+use fleet_api::verbs::create::ExistingBranches;
 use fleet_api::verbs::task_add::{Answer, Duplicates, Request};
 use fleet_api::verbs::task_similar::{self, Similar};
-use fleet_api::views::TaskView;
+use fleet_api::views::{ExistingBranchView, TaskView};
 use fleet_core::task::{
-    AgentName, BaseRef, FieldError, Label, Labels, ModelName, Priority, Task, TaskSpec, TaskState,
+    AgentName, BaseRef, FieldError, Label, Labels, ModelName, Priority, Task, TaskMode, TaskSpec, TaskState,
 };
 
 use super::prelude::*;
@@ -34,9 +35,10 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let agent = request.fields.agent.clone().unwrap_or(engine.config()?.agent().to_owned());
     let agent_is_here = runner::can_start(engine, &agent)?;
     if request.duplicates == Duplicates::Refuse && !similar.is_empty() {
-        return Ok(Answer { task: None, agent, agent_is_here, similar });
+        return Ok(Answer { task: None, agent, agent_is_here, similar, existing_branch: None });
     }
-    Ok(Answer { task: Some(add(engine, request).await?), agent, agent_is_here, similar })
+    let (task, existing_branch) = add(engine, request).await?;
+    Ok(Answer { task: Some(task), agent, agent_is_here, similar, existing_branch })
 }
 
 async fn similar_tasks(engine: &Engine, task: &Request, threshold: f64) -> Outcome<Vec<Similar>> {
@@ -49,7 +51,10 @@ async fn similar_tasks(engine: &Engine, task: &Request, threshold: f64) -> Outco
 }
 
 /// Adds it, whatever else there is.
-pub(super) async fn add(engine: &Engine, request: Request) -> Outcome<TaskView> {
+pub(super) async fn add(
+    engine: &Engine,
+    request: Request,
+) -> Outcome<(TaskView, Option<ExistingBranchView>)> {
     if request.fields.not_before.is_some() {
         engine.time().await?;
     }
@@ -57,12 +62,25 @@ pub(super) async fn add(engine: &Engine, request: Request) -> Outcome<TaskView> 
     let after = engine.task_ids(&request.after).await?;
     let project = engine.project().await?;
     check_base(engine, &mut spec, !after.is_empty()).await?;
-    create::check_branches(engine, spec.branch.iter()).await?;
+    let existing = choose_branch(engine, &mut spec).await?;
     let state = if request.hold { TaskState::Held } else { TaskState::Queued };
     let new = ops::NewTask { id: engine.new_id()?, project: project.id, spec, after, state };
     let tasks = insert(engine, vec![new]).await?.map_err(problems::store)?;
     let task = tasks.first().ok_or_else(|| Problem::new(Code::Internal, "the store returned no task"))?;
-    Ok(TaskView::new(task, engine.now()).described(task))
+    Ok((TaskView::new(task, engine.now()).described(task), existing))
+}
+
+/// Notes that its branch exists. One that only a remote has is looked up again when the task starts.
+pub(super) async fn choose_branch(
+    engine: &Engine,
+    spec: &mut TaskSpec,
+) -> Outcome<Option<ExistingBranchView>> {
+    let named = spec.branch.iter().cloned().collect();
+    let mut found = create::look_up(engine, named, ExistingBranches::Take).await?;
+    let Some(branch) = found.pop().flatten() else { return Ok(None) };
+    let start = branch.remote().map(parsed).transpose()?;
+    branch.settle(spec, start)?;
+    Ok(Some(branch.shown))
 }
 
 /// Adds new tasks: all of them, or none.
@@ -71,6 +89,7 @@ pub(super) async fn insert(
     mut tasks: Vec<ops::NewTask>,
 ) -> Outcome<Result<Vec<Task>, StoreError>> {
     let author = author(engine)?;
+    tasks.iter().try_for_each(|task| check_mode(engine, task.spec.mode))?;
     for _ in 1..MAX_ID_DRAWS {
         let add = ops::AddTasks { tasks: tasks.clone(), author: author.clone(), now: engine.now() };
         match engine.store().await?.call(add).await {
@@ -82,6 +101,18 @@ pub(super) async fn insert(
         }
     }
     Err(Problem::new(Code::Internal, "no free id was found"))
+}
+
+/// Only people get terminals: an agent could not see that nobody attaches to those it asks for.
+pub(super) fn check_mode(engine: &Engine, mode: TaskMode) -> Outcome<()> {
+    if !mode.is_interactive() || engine.caller()?.agent().is_none() {
+        return Ok(());
+    }
+    Err(Problem::new(
+        Code::NotYours,
+        "an agent cannot add interactive tasks: only people attach to terminals",
+    )
+    .hint("leave out `--interactive`"))
 }
 
 /// Refuses a base that does not exist and that no task will make. What the tasks before it do may well make it.

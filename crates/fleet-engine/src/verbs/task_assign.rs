@@ -116,7 +116,7 @@ mod tests {
                 },
                 ..Default::default()
             };
-            let task = task_add::add(engine, request).await.unwrap();
+            let (task, _) = task_add::add(engine, request).await.unwrap();
             test(engine, task.id.to_string()).await;
         });
     }

@@ -47,7 +47,14 @@ async fn branch(engine: &Engine, (task, wish): (TaskId, BranchRule), answer: &mu
         answer.remarks.push(format!("the branch stays: {}", kept.why));
         answer.branch_kept = kept.branch;
     }
-    for item in plan.remove.into_iter().filter(|item| item.shown.branch.is_some()) {
+    for item in plan.remove {
+        if let Some(name) = &item.spared {
+            answer.remarks.push("the branch stays: it was there before the task".to_owned());
+            answer.branch_kept = Some(name.clone());
+        }
+        if item.shown.branch.is_none() {
+            continue;
+        }
         let name = item.shown.branch.clone();
         if wish == BranchRule::Keep {
             answer.branch_kept = name;

@@ -4,11 +4,13 @@ use fleet_api::views::TaskView;
 use fleet_core::limits::{Limit, Limits};
 use fleet_core::policy::RetryPolicy;
 use fleet_core::scope::FileScope;
-use fleet_core::task::{AgentName, Complexity, Label, Labels, ModelName, Priority, TaskEdit, TaskSpec};
+use fleet_core::task::{
+    AgentName, Complexity, Label, Labels, ModelName, Priority, Task, TaskEdit, TaskMode, TaskSpec,
+};
 
 use super::prelude::*;
 use super::task_add::{labels, parsed};
-use super::{create, lineage};
+use super::{lineage, task_add};
 use crate::agents;
 
 /// The fields that can be emptied.
@@ -33,7 +35,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     check_bounds(engine, id, &request)?;
     let detail = engine.call(ops::GetTask { id }).await?;
     let before = &detail.task.spec;
-    let edit = TaskEdit {
+    let mut edit = TaskEdit {
         title: request.title.as_deref().map(parsed).transpose()?,
         labels: new_labels(&request, before)?,
         ..edit(engine, &request.fields, &request.clear, before)?
@@ -43,7 +45,8 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
             .hint("`fleet task edit --help` lists what can be changed"));
     }
     check_model(engine, &edit, before)?;
-    check_branch(engine, &edit, &detail).await?;
+    check_mode(engine, edit.mode, &detail.task)?;
+    choose_branch(engine, &mut edit, &detail).await?;
     let (task, changed) = engine.call(ops::EditTask { id, edit, now: engine.now() }).await?;
     let changed = changed.into_iter().map(ToOwned::to_owned).collect();
     Ok(Answer { task: TaskView::new(&task, engine.now()).described(&task), changed })
@@ -113,9 +116,21 @@ pub(super) fn edit(
         tuning: Some(after.tuning).filter(|tuning| *tuning != before.tuning),
         setup: Some(after.setup).filter(|setup| *setup != before.setup),
         batch: cleared("batch").then_some(None),
+        mode: fields.mode.0,
         read_only: (fields.read_only || cleared("read-only")).then_some(fields.read_only),
         ..TaskEdit::default()
     })
+}
+
+/// A stage is followed by others, which would wait for somebody to close a terminal.
+fn check_mode(engine: &Engine, mode: Option<TaskMode>, task: &Task) -> Outcome<()> {
+    let Some(mode) = mode.filter(|mode| mode.is_interactive()) else { return Ok(()) };
+    if let Some(part) = task.part {
+        let message =
+            format!("task {} is a stage of workflow {}: stages run headless", task.id, part.workflow);
+        return Err(Problem::new(Code::InvalidValue, message).hint("leave out `--interactive`"));
+    }
+    task_add::check_mode(engine, mode)
 }
 
 /// Agent and model have to go together when one of them changes.
@@ -134,15 +149,35 @@ pub(super) fn check_model(engine: &Engine, edit: &TaskEdit, before: &TaskSpec) -
     })
 }
 
-/// A branch that exists is refused, unless this task made it. In another repository, git is asked when the task starts.
-async fn check_branch(engine: &Engine, edit: &TaskEdit, before: &ops::TaskDetail) -> Outcome<()> {
-    let Some(Some(branch)) = &edit.branch else { return Ok(()) };
-    let is_its_own = before.runs.iter().any(|run| run.branch.as_deref() == Some(branch.as_str()));
-    let here = engine.known_project().await.ok().flatten().map(|project| project.id);
-    if is_its_own || here != Some(before.task.project) {
+/// Notes whether a new branch exists, unless this task made it. In another repository, git is asked when the task starts.
+async fn choose_branch(engine: &Engine, edit: &mut TaskEdit, before: &ops::TaskDetail) -> Outcome<()> {
+    let spec = &before.task.spec;
+    let Some(branch) = &edit.branch else {
+        let is_moved = spec.existing_branch && edit.base.as_ref().is_some_and(Option::is_some);
+        return if is_moved { Err(no_base(spec)) } else { Ok(()) };
+    };
+    let has_worked_there = |name: &str| before.runs.iter().any(|run| run.branch.as_deref() == Some(name));
+    if spec.branch == *branch && branch.as_ref().is_some_and(|name| has_worked_there(name.as_str())) {
         return Ok(());
     }
-    create::check_branches(engine, std::iter::once(branch)).await
+    let mut after = TaskSpec { branch: branch.clone(), existing_branch: false, ..spec.clone() };
+    after.base = edit.base.clone().flatten();
+    let here = engine.known_project().await.ok().flatten().map(|project| project.id);
+    let is_here = here == Some(before.task.project);
+    let found = if is_here { task_add::choose_branch(engine, &mut after).await? } else { None };
+    // What was noted belongs to the branch of before.
+    let is_noted = found.is_some() || spec.existing_branch;
+    if is_noted {
+        edit.base = Some(after.base);
+    }
+    edit.existing_branch = Some(after.existing_branch);
+    Ok(())
+}
+
+fn no_base(spec: &TaskSpec) -> Problem {
+    let branch = spec.branch.as_ref().map(ToString::to_string).unwrap_or_default();
+    Problem::field("base", format!("the task goes on with the branch {branch}, from its last commit"))
+        .hint("choose a new branch, too: `--branch NAME --base REF`")
 }
 
 fn new_labels(request: &Request, before: &TaskSpec) -> Outcome<Option<Labels>> {

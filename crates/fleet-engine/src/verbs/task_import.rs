@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::lineage;
 use super::prelude::*;
-use super::task_add::settle;
+use super::task_add::{check_mode, settle};
 use super::task_export::TaskLine;
 use crate::caller::author;
 use crate::config::nearest;
@@ -34,7 +34,11 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     if let Some((number, _)) = lines.iter().find(|(_, line)| is_agent && line.state.is_settled()) {
         return Err(wrong(*number, "only people can import a finished task"));
     }
+    if let Some((number, _)) = lines.iter().find(|(_, line)| is_agent && line.spec.existing_branch) {
+        return Err(wrong(*number, "only people can give an existing branch to a task"));
+    }
     for (_, line) in lines.iter_mut().filter(|(_, line)| !is_over(line)) {
+        check_mode(engine, line.spec.mode)?;
         settle(engine, &mut line.spec)?;
     }
     check_models(engine, &lines)?;

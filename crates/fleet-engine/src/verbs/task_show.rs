@@ -7,7 +7,7 @@ use super::prelude::*;
 use super::{lineage, question};
 use crate::keeper::prior_tasks::start_branches;
 
-/// As many as may wait, and some that were delivered.
+/// `fleet prompt --status ID` shows all.
 pub(super) const MAX_MESSAGES: i64 = 30;
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
@@ -19,7 +19,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let _ = engine.number_events().await;
     let limit = |most: i64| if is_visible { most } else { 0 };
     let events = engine.call(ops::TaskEvents { task: id, limit: limit(request.events.into()) }).await?;
-    let messages = engine.call(ops::TaskMessages { task: id, limit: limit(MAX_MESSAGES) }).await?;
+    let messages = engine.call(newest_messages(engine, id, limit(MAX_MESSAGES))).await?;
     let now = engine.now();
     let messages: Vec<_> = messages.iter().map(|message| MessageView::new(message, now)).collect();
     let projects = engine.projects().await?;
@@ -45,6 +45,10 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
         messages,
         events: events.iter().map(EventView::from).collect(),
     })
+}
+
+pub(super) fn newest_messages(engine: &Engine, task: TaskId, limit: i64) -> ops::ListMessages {
+    ops::ListMessages { of: ops::MessagesOf::Tasks(vec![task]), limit, now: engine.now() }
 }
 
 pub(super) async fn obstacle(engine: &Engine, id: TaskId) -> Outcome<Option<deps::Obstacle>> {

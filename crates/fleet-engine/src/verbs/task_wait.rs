@@ -5,7 +5,7 @@ use super::{details, follow};
 use crate::waiting::{Waiting, fingerprint};
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
-    let ids = engine.task_ids(&request.ids).await?;
+    let ids = named(engine, &request).await?;
     let mut waiting = Waiting::start(engine, request.wait_seconds).await?;
     loop {
         let tasks = follow::look(engine, &ids).await?;
@@ -14,5 +14,14 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
             let tasks = if request.details { details::fill(engine, tasks).await? } else { tasks };
             return Ok(Answer { tasks, next });
         }
+    }
+}
+
+/// Ids that the caller has seen before are taken as they are: since then they may have been deleted.
+async fn named(engine: &Engine, request: &Request) -> Outcome<Vec<TaskId>> {
+    let known: Result<Vec<TaskId>, _> = request.ids.iter().map(|id| id.parse()).collect();
+    match known {
+        Ok(ids) if request.after.is_some() => Ok(ids),
+        _ => engine.task_ids(&request.ids).await,
     }
 }

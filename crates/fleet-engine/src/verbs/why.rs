@@ -3,6 +3,7 @@
 
 mod evidence;
 mod takers;
+mod terminal;
 mod waiting;
 
 use fleet_agents::Trust;
@@ -73,7 +74,7 @@ fn what(task: &Task, newest: Option<&Run>, engine: &Engine) -> String {
         (Status::In(TaskState::Done), _) => "it is done".to_owned(),
         (Status::In(TaskState::Running), Some(run)) => {
             let lost = LostKeeper::of(engine.home(), run);
-            lost.map_or_else(|| format!("{} is working on it", run.agent), |lost| lost.to_string())
+            lost.map_or_else(|| terminal::what(run), |lost| lost.to_string())
         }
         (Status::In(TaskState::Waiting), _) => "its agent asked a question".to_owned(),
         (Status::In(TaskState::Held), _) => by_user("held", task),
@@ -122,6 +123,9 @@ fn advice(engine: &Engine, task: &Task, newest: Option<&Run>, agent: &str) -> Ou
             advice.extend(reasons::retry(task.id, &advice));
         }
         TaskState::Held => advice.push(format!("`fleet task release {}` releases it", task.id)),
+        TaskState::Running if task.spec.mode.is_interactive() => {
+            advice.push(format!("{there}`fleet attach {}` opens its terminal", task.id));
+        }
         TaskState::Running => {
             advice.push(format!("{there}`fleet logs {} --follow` shows what it does", task.id));
         }

@@ -4,7 +4,7 @@ use fleet_core::id::WorkflowId;
 use fleet_core::tidy::CleanReach;
 use fleet_core::workflow::{Workflow, WorkflowState};
 
-use super::clean::{self, CleanPlan};
+use super::clean::{self, CleanPlan, CleanWish};
 use super::prelude::*;
 use super::{lineage, task_clean, workflow_cancel};
 
@@ -44,7 +44,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
 
 async fn plans(engine: &Engine, request: &Request) -> Outcome<Vec<(WorkflowView, CleanPlan)>> {
     let reach = if request.discard { CleanReach::All } else { CleanReach::Landed };
-    let mut plans = Vec::new();
+    let (mut plans, wish) = (Vec::new(), CleanWish { reach, named: &[] });
     for id in ids(engine, request).await? {
         lineage::check_workflow(engine, id).await?;
         let detail = engine.call(ops::GetWorkflow { id, with_results: false }).await?;
@@ -59,7 +59,7 @@ async fn plans(engine: &Engine, request: &Request) -> Outcome<Vec<(WorkflowView,
             Err(problem) if request.all_finished && problem.code == Code::HasDependents => continue,
             checked => checked?,
         }
-        let plan = clean::plan_of_tasks(engine, detail.workflow.project, &tasks, reach).await?;
+        let plan = clean::plan_of_tasks(engine, detail.workflow.project, &tasks, wish).await?;
         plans.push((WorkflowView::from(&detail.workflow), plan));
     }
     Ok(plans)

@@ -40,7 +40,7 @@ async fn a_kill_ends_a_submodule_that_hangs() {
     let kill = async {
         let connected = tokio::task::spawn_blocking(move || server.accept().map(|(stream, _)| stream));
         let stream: TcpStream = connected.await.unwrap().unwrap();
-        let request = run_kill::Request { tasks: vec![task], discard: false, wait_millis: Some(0) };
+        let request = run_kill::Request { tasks: vec![task], wait_millis: Some(0), ..Default::default() };
         fleet_api::call(&rig.engine, None, &request).await.unwrap();
         // The place of this keeper is made up, so nobody else tells it to look.
         nudge_this_process();

@@ -64,6 +64,7 @@ impl Rig {
             runner: "test".to_owned(),
             place: place.to_owned(),
             runs: vec![self.engine.new_id().unwrap()],
+            only: ops::ClaimOnly::Any,
             default_agent: "play".parse().unwrap(),
             able: None,
             projects: None,

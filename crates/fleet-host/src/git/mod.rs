@@ -20,6 +20,7 @@ mod held;
 mod landed;
 mod loose;
 mod merge;
+mod named;
 mod new_entries;
 mod objects;
 mod oid;
@@ -49,6 +50,7 @@ pub use evidence::{
 pub use held::Holds;
 pub use landed::{Branch, LandingTarget, branches, differing_files, has_work, landings, not_landed, trees};
 pub use merge::{ListedPaths, Merge, MergeCheck, merge_commits, merge_tree, touched_files, with_markers};
+pub use named::{ExistingBranch, NamedBranch, ahead_of_main, find_branch};
 pub use oid::{Oid, OidError};
 pub use personal::clone_for_person;
 pub use publish::{Compression, NotPublished, Publish, Published, publish, sweep_keeps};

@@ -17,6 +17,8 @@ pub struct Ancestors {
     line: Vec<Identity>,
     /// Whether the table has the process itself.
     is_seen: bool,
+    /// Whether all of them were found.
+    is_complete: bool,
 }
 
 impl Ancestors {
@@ -28,15 +30,26 @@ impl Ancestors {
     /// Those above a process. The leader of its session counts as the farthest: where there are no subreapers, only the
     /// session tells where a process comes from that has lost its parent.
     pub fn of(pid: i32) -> Self {
-        let Some(Line { own, above }) = table::line(pid) else {
-            return Self { line: Vec::new(), is_seen: false };
+        let Some(Line { own, above, is_complete }) = table::line(pid) else {
+            return Self { line: Vec::new(), is_seen: false, is_complete: false };
         };
         // Not by getsid: in a PID namespace whose session began outside, the leader has the number 0 there. Every
         // process descends from the first.
         let is_above = |leader: i32| above.iter().any(|entry| entry.pid == leader);
         let leader = Some(own.session).filter(|leader| *leader > 1 && *leader != pid && !is_above(*leader));
         let line = above.iter().map(Identity::from_entry).chain(leader.and_then(Identity::of)).collect();
-        Self { line, is_seen: true }
+        Self { line, is_seen: true, is_complete }
+    }
+
+    /// The same, with the process itself as the nearest.
+    pub fn of_and_itself(pid: i32) -> Self {
+        let Self { line, is_seen, is_complete } = Self::of(pid);
+        Self { line: Identity::of(pid).into_iter().chain(line).collect(), is_seen, is_complete }
+    }
+
+    /// Whether it is known where the process comes from: it lives, and nobody above it ended while we looked.
+    pub const fn is_complete(&self) -> bool {
+        self.is_seen && self.is_complete
     }
 
     /// Whether the table shows all processes of this machine, as far as that can be told at once.

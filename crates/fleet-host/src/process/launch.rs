@@ -56,6 +56,8 @@ pub enum LaunchError {
     /// The file to read from cannot be opened.
     #[error("cannot open {} for {} to read", .path.display(), .program.display())]
     Input { program: PathBuf, path: PathBuf, source: io::Error },
+    #[error("cannot open a terminal for {}", .program.display())]
+    Terminal { program: PathBuf, source: io::Error },
     /// Anything else, such as too many processes or arguments that are too long.
     #[error("cannot start {}", .program.display())]
     Io { program: PathBuf, source: io::Error },
@@ -64,12 +66,11 @@ pub enum LaunchError {
 /// Starts a process in its own process group, with pipes to its output. [`reap`](super::reap) reports its end, and has
 /// to be called until then.
 pub fn launch(launch: &Launch) -> Result<Started, LaunchError> {
-    let child = command(launch)?.spawn().map_err(|error| explain(launch, error))?;
+    let child = piped(launch)?.spawn().map_err(|error| explain(launch, error))?;
     started(child).map_err(|source| LaunchError::Io { program: launch.program.clone(), source })
 }
 
-#[expect(clippy::disallowed_methods, reason = "this crate is the home of processes")]
-fn command(launch: &Launch) -> Result<Command, LaunchError> {
+fn piped(launch: &Launch) -> Result<Command, LaunchError> {
     let stdin =
         match &launch.stdin {
             StdinFrom::Null => Stdio::null(),
@@ -78,11 +79,18 @@ fn command(launch: &Launch) -> Result<Command, LaunchError> {
                 LaunchError::Input { program: launch.program.clone(), path: path.clone(), source }
             })?,
         };
+    let mut command = command(launch);
+    command.process_group(0).stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
+    Ok(command)
+}
+
+/// What to start, without its standard streams and its process group.
+#[expect(clippy::disallowed_methods, reason = "this crate is the home of processes")]
+pub(super) fn command(launch: &Launch) -> Command {
     let mut command = Command::new(&launch.program);
     command.args(&launch.args).env_clear().envs(launch.env.iter().map(|(name, value)| (name, value)));
-    command.current_dir(&launch.cwd).process_group(0);
-    command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
-    Ok(command)
+    command.current_dir(&launch.cwd);
+    command
 }
 
 fn started(mut child: Child) -> io::Result<Started> {
@@ -97,7 +105,7 @@ fn started(mut child: Child) -> io::Result<Started> {
 }
 
 /// The system says "not found" about programs, interpreters and directories alike.
-fn explain(launch: &Launch, source: io::Error) -> LaunchError {
+pub(super) fn explain(launch: &Launch, source: io::Error) -> LaunchError {
     let program = launch.program.clone();
     match source.kind() {
         _ if !launch.cwd.is_dir() => LaunchError::NoDirectory { program, cwd: launch.cwd.clone() },

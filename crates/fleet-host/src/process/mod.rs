@@ -22,6 +22,7 @@ mod reap;
 mod scan;
 mod stop;
 mod table;
+mod terminal;
 mod tree;
 
 use std::time::Duration;
@@ -38,6 +39,7 @@ pub use rustix::process::Signal;
 pub use scan::Processes;
 pub use stop::{StopOutcome, StopSequence, StoppedTree};
 pub use table::Io;
+pub use terminal::{Terminal, TerminalReader, TerminalStarted, TerminalWriter, launch_in_terminal};
 pub use tree::{Member, ProcessTree, ProcessUsage};
 
 /// How long ago the machine was started. `None` where the table of processes does not tell.

@@ -281,3 +281,26 @@ fn a_branch_that_a_rebase_or_bisection_returns_to_is_not_moved() {
     assert_eq!(world.publish(&two, Some(&one)), Published::Done);
     world.check();
 }
+
+/// Whose branch it was decides whether what was there when the run began may be left out.
+#[test]
+fn a_branch_that_existed_before_only_grows() {
+    use crate::support::{area, continued};
+    use fleet_host::git::OpenRequest;
+    for forward_only in [true, false] {
+        let sandbox = Sandbox::new();
+        let repo = project(&sandbox, "main");
+        git(&repo, &["branch", "theirs"]);
+        let area = area(&sandbox, &repo);
+        let open = OpenRequest { forward_only, ..continued("run", "theirs") };
+        let workspace = area.open(&open).unwrap();
+        assert_eq!(workspace.has_existing_branch(), forward_only);
+        let before = oid(&repo, "theirs");
+        git(workspace.path(), &["commit", "--quiet", "--amend", "--allow-empty", "--message=rewritten"]);
+        let rewritten = oid(workspace.path(), "HEAD");
+        let expected = if forward_only { kept(NotPublished::Rewritten) } else { Published::Done };
+        assert_eq!(workspace.publish_commits().unwrap(), Some(expected));
+        let tip = if forward_only { before } else { rewritten };
+        assert_eq!(oid(&repo, "theirs"), tip);
+    }
+}

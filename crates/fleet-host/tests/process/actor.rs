@@ -17,6 +17,10 @@ pub(crate) enum Part {
     Write { path: PathBuf, cap: u64 },
     /// Reads a flood.
     Flood { folder: PathBuf },
+    /// Shows floods on a screen.
+    Screen { folder: PathBuf },
+    /// Writes to a recording until it is killed.
+    Record { path: PathBuf },
     /// Keeps a run.
     #[cfg(target_os = "linux")]
     Keep(crate::tree::Orders),
@@ -34,6 +38,8 @@ fn enter() {
         Part::Ports { dir, ready } => crate::ports::play(&dir, &ready),
         Part::Write { path, cap } => crate::log::play(&path, cap),
         Part::Flood { folder } => crate::flood::play(&folder),
+        Part::Record { path } => crate::recording::play(&path),
+        Part::Screen { folder } => crate::screen::play(&folder),
         #[cfg(target_os = "linux")]
         Part::Keep(orders) => crate::tree::keep(&orders),
         #[cfg(target_os = "linux")]

@@ -16,9 +16,9 @@ use fleet_testkit::wait_until;
 use crate::BOUND;
 
 /// One test at a time asks who has ended.
-static REAPING: Mutex<()> = Mutex::new(());
+pub(crate) static REAPING: Mutex<()> = Mutex::new(());
 
-fn shell(script: &str) -> Launch {
+pub(crate) fn shell(script: &str) -> Launch {
     Launch {
         program: "sh".into(),
         args: ["-c", script].map(OsString::from).to_vec(),
@@ -122,7 +122,7 @@ fn why_it_is_not_started() {
 }
 
 /// How a process ended, once it has.
-fn end_of(pid: i32) -> Exit {
+pub(crate) fn end_of(pid: i32) -> Exit {
     let mut found = None;
     wait_until(BOUND, "the end is told", || {
         found = found.or(reap().into_iter().find(|(ended, _)| *ended == pid).map(|(_, exit)| exit));

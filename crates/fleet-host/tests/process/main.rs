@@ -12,6 +12,9 @@ mod log;
 mod ports;
 #[cfg(target_os = "linux")]
 mod reap;
+mod recording;
+mod screen;
+mod terminal;
 #[cfg(target_os = "linux")]
 mod tree;
 

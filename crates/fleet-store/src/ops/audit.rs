@@ -50,6 +50,10 @@ const CHECKS: &[(&str, &str)] = &[
         "SELECT t.id FROM tasks t WHERE (t.scope <> '[]') <> (t.has_scope = 1) LIMIT 10",
     ),
     (
+        "runs in a terminal and is not known for it, or the other way round",
+        "SELECT t.id FROM tasks t WHERE (t.interactive = 1) <> (t.spec LIKE '%\"mode\":\"interactive\"%') LIMIT 10",
+    ),
+    (
         "has booked another sum than its runs",
         "SELECT 'the ledger' WHERE (SELECT coalesce(sum(micro_usd), 0) FROM ledger) <> \
            (SELECT coalesce(sum(booked_micro_usd), 0) FROM runs) \

@@ -10,7 +10,7 @@ use fleet_core::message::{
     Reception, receive,
 };
 use fleet_core::run::Run;
-use fleet_core::task::{PromptText, Task, TaskMove, TaskState};
+use fleet_core::task::{FieldError, PromptText, Task, TaskMove, TaskState};
 use serde::{Deserialize, Serialize};
 
 use super::branches::refuse_taken;
@@ -19,12 +19,20 @@ use super::runs::row::{about_run, lock_live_run, run, run_columns};
 use super::runs::texts::{bounded, shown};
 use crate::ops::prelude::*;
 
-/// The columns that [`message`] reads, in its order.
+/// The columns that [`message`] reads, in its order, perhaps with another column for the text.
 macro_rules! message_columns {
     () => {
-        "task, seq, kind, text, sender, expires_at, taken_by, stored_at, delivered_at, seen_at"
+        message_columns!("text")
+    };
+    ($text:literal) => {
+        concat!(
+            "task, seq, kind, ",
+            $text,
+            ", sender, expires_at, taken_by, stored_at, delivered_at, seen_at"
+        )
     };
 }
+pub(super) use message_columns;
 
 /// Whether a message still has to be delivered. The parameter is the present time.
 macro_rules! waits {
@@ -34,12 +42,12 @@ macro_rules! waits {
 }
 pub(super) use waits;
 
-fn message(mut row: Row) -> Result<Message, StoreError> {
+pub(super) fn message(mut row: Row) -> Result<Message, StoreError> {
     let row = &mut row;
     Ok(Message {
         id: MessageId { task: row.parse()?, seq: row.int()? },
         kind: row.parse()?,
-        text: row.parse()?,
+        text: beginning(row.text()?)?,
         from: row.text()?,
         expires_at: row.optional_int()?.map(Millis),
         taken_by: row.optional_parse()?,
@@ -49,6 +57,12 @@ fn message(mut row: Row) -> Result<Message, StoreError> {
             seen: row.optional_int()?.map(Millis),
         },
     })
+}
+
+/// The beginning of a text may be nothing but blanks, which no message is.
+fn beginning(text: String) -> Result<PromptText, StoreError> {
+    let text = if text.trim().is_empty() { format!("{text}…") } else { text };
+    text.parse().map_err(|error: FieldError| StoreError::Malformed(error.to_string()))
 }
 
 /// Says something to the agent of a task. A task that was over or waited for an answer is queued again for it.
@@ -91,7 +105,7 @@ impl Op for SendMessage {
         let message = self.numbered(last + 1);
         let subject = live.as_ref().map_or_else(|| about(&task), about_run);
         self.keep(tx, &message, (task.history.attempts, subject)).await?;
-        let task = if reception == Reception::Reopened { self.reopen(tx, task).await? } else { task };
+        let task = if reception == Reception::Reopened { reopen(tx, task, self.now).await? } else { task };
         Ok(SentMessage { message, task, run: live, reception })
     }
 }
@@ -132,24 +146,24 @@ impl SendMessage {
         let (number, text, by) = (message.id.seq, shown(message.text.as_str()), message.from.clone());
         record(tx, self.now, subject, &Fact::TaskPrompted { number, text, by }).await
     }
-
-    /// Queues a task again that was over or waited for an answer. Tasks that waited for it wait again, unless they have
-    /// begun: what it does now may change what they build on.
-    async fn reopen(&self, tx: &mut dyn Tx, mut task: Task) -> Result<Task, StoreError> {
-        let was = task.state();
-        step(&mut task, TaskMove::Reopen)?;
-        task.history.reset_failures();
-        task.history.remark = None;
-        refuse_taken(tx, &task).await?;
-        if was == TaskState::Done {
-            hold_back_dependents(tx, task.id, self.now).await?;
-        }
-        write_move(tx, &task, self.now, (about(&task), &Fact::TaskReopened {})).await?;
-        read_task(tx, task.id).await
-    }
 }
 
-async fn live_run(tx: &mut dyn Tx, task: &Task) -> Result<Option<Run>, StoreError> {
+/// Queues a task again that was over or waited for an answer. Tasks that waited for it wait again, unless they have begun:
+/// what it does now may change what they build on.
+pub(super) async fn reopen(tx: &mut dyn Tx, mut task: Task, now: Millis) -> Result<Task, StoreError> {
+    let was = task.state();
+    step(&mut task, TaskMove::Reopen)?;
+    task.history.reset_failures();
+    task.history.remark = None;
+    refuse_taken(tx, &task).await?;
+    if was == TaskState::Done {
+        hold_back_dependents(tx, task.id, now).await?;
+    }
+    write_move(tx, &task, now, (about(&task), &Fact::TaskReopened {})).await?;
+    read_task(tx, task.id).await
+}
+
+pub(super) async fn live_run(tx: &mut dyn Tx, task: &Task) -> Result<Option<Run>, StoreError> {
     if task.state() != TaskState::Running {
         return Ok(None);
     }
@@ -174,11 +188,13 @@ pub(super) async fn has_new_messages(tx: &mut dyn Tx, run: &Run, now: Millis) ->
 
 /// The number of the last message, and how many wait.
 async fn count(tx: &mut dyn Tx, task: TaskId, now: Millis) -> Result<(i64, usize), StoreError> {
+    // Those that wait have an index of their own: a task may have had many more.
     let count = sql!(
         concat!(
-            "SELECT coalesce(max(seq), 0), coalesce(sum(CASE WHEN ",
+            "SELECT coalesce((SELECT max(seq) FROM messages WHERE task = $1), 0), \
+             (SELECT count(*) FROM messages WHERE task = $1 AND ",
             waits!("$2"),
-            " THEN 1 ELSE 0 END), 0) FROM messages WHERE task = $1"
+            ")"
         ),
         task,
         now,
@@ -200,7 +216,12 @@ async fn hold_back_dependents(tx: &mut dyn Tx, on: TaskId, now: Millis) -> Resul
     tx.defer(hold_back).await
 }
 
-/// Gives a run the messages that wait for its agent, oldest first. Each run gets a message once, because it names the last
+/// A batch has at most this many messages.
+const BATCH: i64 = 100;
+/// A batch ends with the message that brings it over this many characters, because it is held in memory.
+const BATCH_CHARS: i64 = 4 << 20;
+
+/// Gives a run the first of the messages that wait for its agent, oldest first; nothing if none waits. Each run gets a message once, because it names the last
 /// one that it has; one whose answer was lost on the way asks again and gets the same.
 #[derive(Debug, Clone, Copy)]
 pub struct TakeMessages {
@@ -221,8 +242,13 @@ impl Op for TakeMessages {
         let run = lock_live_run(tx, self.run, self.attempt).await?;
         let take = sql!(
             concat!(
-                "UPDATE messages SET taken_by = $3, delivered_at = NULL \
-                 WHERE task = $1 AND seq > $2 AND (live = 1 OR fence < $4) AND ",
+                "UPDATE messages SET taken_by = $3, delivered_at = NULL WHERE task = $1 AND seq IN (\
+                   SELECT seq FROM (\
+                     SELECT seq, sum(size) OVER (ORDER BY seq) - size AS before FROM (\
+                       SELECT seq, length(text) AS size FROM messages \
+                       WHERE task = $1 AND seq > $2 AND (live = 1 OR fence < $4) AND ",
+                waits!("$5"),
+                "      ORDER BY seq LIMIT $6) AS first_ones) AS sums WHERE before < $7) AND ",
                 waits!("$5"),
                 " RETURNING ",
                 message_columns!()
@@ -232,6 +258,8 @@ impl Op for TakeMessages {
             self.run,
             self.claims(),
             self.now,
+            BATCH,
+            BATCH_CHARS,
         );
         let taken = tx.query(take).await?.into_iter().map(message);
         let mut taken = taken.collect::<Result<Vec<_>, _>>()?;
@@ -314,11 +342,16 @@ impl RecordReceipts {
     }
 }
 
-/// The newest messages of a task, oldest of them first, however far they came.
+/// The newest messages of a task, oldest of them first, however far they came. Of long ones the beginning.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct TaskMessages {
     pub task: TaskId,
     pub limit: i64,
+}
+
+impl TaskMessages {
+    /// A text of this many characters is the beginning of one that may be longer.
+    pub const LONGEST_TEXT: usize = 262_144;
 }
 
 #[async_trait]
@@ -330,7 +363,7 @@ impl Op for TaskMessages {
         let newest = sql!(
             concat!(
                 "SELECT ",
-                message_columns!(),
+                message_columns!("substr(text, 1, 262144)"),
                 " FROM messages WHERE task = $1 ORDER BY seq DESC LIMIT $2"
             ),
             self.task,

@@ -130,7 +130,7 @@ pub(super) fn json(value: &impl serde::Serialize) -> Result<Value, StoreError> {
 }
 
 /// What the author decided, and what statements look for of it: `spec`, `title`, `priority`, `agent`, `asked_agent`,
-/// `not_before`, `due`, `scope`, `has_scope`, `limits`, `branch`, `batch`.
+/// `not_before`, `due`, `scope`, `has_scope`, `limits`, `branch`, `batch`, `interactive`.
 pub(super) fn spec_values(task: &Task) -> Result<Vec<Value>, StoreError> {
     let spec = &task.spec;
     let [agent, asked] = agent_values(task);
@@ -147,6 +147,7 @@ pub(super) fn spec_values(task: &Task) -> Result<Vec<Value>, StoreError> {
         json(&spec.limits)?,
         spec.branch.as_ref().map(BranchName::as_str).into(),
         spec.batch.into(),
+        spec.mode.is_interactive().into(),
     ])
 }
 

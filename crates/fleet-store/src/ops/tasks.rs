@@ -154,9 +154,9 @@ pub(super) fn insert(task: &Task) -> Result<Statement, StoreError> {
         part.into(),
     ]);
     let sql = "INSERT INTO tasks (spec, title, priority, agent, asked_agent, not_before, due, scope, has_scope, limits, \
-               branch, batch, id, project, state, open_deps, deferred, fence, created_at, updated_at, parent, depth, \
-               spawn_depth, workflow, part, version, failures) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, \
-               $12, $13, $14, $15, $16, $17, $18, $19, $19, $20, $21, $22, $23, $24, 1, 0)";
+               branch, batch, interactive, id, project, state, open_deps, deferred, fence, created_at, updated_at, \
+               parent, depth, spawn_depth, workflow, part, version, failures) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, \
+               $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $20, $21, $22, $23, $24, $25, 1, 0)";
     Ok(Statement { sql, params })
 }
 
@@ -243,7 +243,7 @@ impl Op for EditTask {
         if fields.contains(&"branch") {
             refuse_taken(tx, &task).await?;
         }
-        self.write(tx, &task).await?;
+        Self::write(tx, &task, self.now).await?;
         let names = fields.iter().map(|field| (*field).to_owned()).collect();
         record(tx, self.now, about(&task), &Fact::TaskEdited { fields: names }).await?;
         Ok((read_task(tx, self.id).await?, fields))
@@ -251,17 +251,19 @@ impl Op for EditTask {
 }
 
 impl EditTask {
-    async fn write(&self, tx: &mut dyn Tx, task: &Task) -> Result<(), StoreError> {
+    /// Writes the spec of a task.
+    pub(super) async fn write(tx: &mut dyn Tx, task: &Task, now: Millis) -> Result<(), StoreError> {
         let mut params = spec_values(task)?;
         params.extend([
             task.id.into(),
             task.history.retry_at.into(),
-            task.due().is_some_and(|at| at > self.now).into(),
-            self.now.into(),
+            task.due().is_some_and(|at| at > now).into(),
+            now.into(),
         ]);
         let sql = "UPDATE tasks SET spec = $1, title = $2, priority = $3, agent = $4, asked_agent = $5, not_before = $6, \
-                   due = $7, scope = $8, has_scope = $9, limits = $10, branch = $11, batch = $12, retry_at = $14, \
-                   deferred = $15, updated_at = $16, version = version + 1 WHERE id = $13";
+                   due = $7, scope = $8, has_scope = $9, limits = $10, branch = $11, batch = $12, \
+                   interactive = $13, retry_at = $15, deferred = $16, updated_at = $17, version = version + 1 \
+                   WHERE id = $14";
         tx.defer(Statement { sql, params }).await?;
         rows::erase_texts(tx, task.id).await?;
         rows::write_texts(tx, task.id, &task.spec).await

@@ -48,7 +48,7 @@ macro_rules! count {
 /// Along the index of lanes, in its order: without one, PostgreSQL reads the table from its beginning.
 pub(super) const READY: &str = count!(
     "0 AS is_scheduled FROM tasks t {by_lane} WHERE t.status = 'ready' \
-     ORDER BY t.agent, t.project, t.has_scope, t.priority DESC, t.id"
+     ORDER BY t.agent, t.project, t.has_scope, t.interactive, t.priority DESC, t.id"
 );
 /// Stored as scheduled. The time of the first ones may have come, and no claim has looked since.
 pub(super) const DEFERRED: &str = count!(

@@ -103,7 +103,8 @@ fn stored_names<'a>(agent: &'a AgentName, default: &AgentName) -> impl Iterator<
     [agent.as_str()].into_iter().chain((agent == default).then_some(""))
 }
 
-/// Hands ready tasks of a project over to agents that are free, instead of the one that is paused.
+/// Hands ready tasks of a project over to agents that are free, instead of the one that is paused. A person who wants a
+/// terminal wants that agent.
 #[derive(Debug, Clone)]
 pub struct HandOverWaiting {
     pub project: ProjectId,
@@ -149,7 +150,7 @@ impl HandOverWaiting {
         for name in stored_names(&self.agent, default) {
             let left = self.most.saturating_sub(ids.len());
             let best = sql!(
-                "SELECT id FROM tasks WHERE status = 'ready' AND agent = $1 AND project = $2 \
+                "SELECT id FROM tasks WHERE status = 'ready' AND agent = $1 AND project = $2 AND interactive = 0 \
                  ORDER BY priority DESC, id LIMIT $3 {skip_locked}",
                 name,
                 self.project,

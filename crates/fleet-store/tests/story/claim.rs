@@ -9,7 +9,7 @@ use fleet_core::event::Fact;
 use fleet_core::id::{RunId, TaskId};
 use fleet_core::run::{Ending, Run, Totals};
 use fleet_core::schedule::Caps;
-use fleet_core::task::{Status, Task, TaskEdit, TaskMove, TaskState};
+use fleet_core::task::{Status, Task, TaskEdit, TaskMode, TaskMove, TaskState};
 use fleet_store::ops::{
     Claim, Claimed, EditTask, ListReady, ListTasks, NewTask, StatusFilter, TaskEvents, TaskFilter,
 };
@@ -95,6 +95,7 @@ async fn a_claimed_task_has_a_run_with_a_lease(rig: &Rig) {
         detail: None,
         runner: "runner".to_owned(),
         place: HERE.to_owned(),
+        mode: TaskMode::Headless,
         agent: agent.to_owned(),
         model: None,
         branch: None,
@@ -108,6 +109,7 @@ async fn a_claimed_task_has_a_run_with_a_lease(rig: &Rig) {
         account: None,
         activity: None,
         percent: None,
+        agent_state: None,
         decoded: 0,
         batches: 0,
         stop: None,

@@ -6,7 +6,7 @@ use fleet_core::event::Fact;
 use fleet_core::id::TaskId;
 use fleet_core::policy::{FailedRun, FailureDecision, Policy, RetryPolicy};
 use fleet_core::run::{Ending, Reason, RunState};
-use fleet_core::task::{Status, TaskMove, TaskState};
+use fleet_core::task::{Status, TaskMode, TaskMove, TaskState};
 use fleet_store::ops::{EndRun, LiftPause};
 
 use crate::harness::Rig;
@@ -17,6 +17,7 @@ story! {
     a_released_run_does_not_count_as_a_failure
     every_reason_follows_the_policy
     failures_add_up_until_the_policy_gives_up
+    an_interactive_task_waits_for_a_person
 }
 
 async fn patient_task(rig: &Rig, retry: RetryPolicy) -> TaskId {
@@ -27,7 +28,8 @@ async fn patient_task(rig: &Rig, retry: RetryPolicy) -> TaskId {
 
 /// What the usual policy says when nobody can take over.
 fn verdict(reason: Reason, failures: u32, retry: RetryPolicy, jitter: u64) -> FailureDecision {
-    Policy::default().after_failure(&FailedRun { reason, failures, waits: 0, retry, jitter }, None)
+    let failure = FailedRun { reason, mode: TaskMode::Headless, failures, waits: 0, retry, jitter };
+    Policy::default().after_failure(&failure, None)
 }
 
 async fn a_good_end_finishes_the_task(rig: &Rig) {
@@ -159,4 +161,28 @@ async fn failures_add_up_until_the_policy_gives_up(rig: &Rig) {
     let kinds = rig.kinds().await;
     assert_eq!(kinds.iter().filter(|kind| *kind == "task.requeued").count(), 3);
     assert_eq!(kinds.last().map(String::as_str), Some("task.failed"));
+}
+
+async fn an_interactive_task_waits_for_a_person(rig: &Rig) {
+    for (ending, reason) in [
+        (Ending::Failed(Reason::Lost, "its keeper stopped answering".to_owned()), Reason::Lost),
+        (Ending::Failed(Reason::RateLimited, "slow down".to_owned()), Reason::RateLimited),
+        (Ending::Released("codefleet was stopped".to_owned()), Reason::Lost),
+    ] {
+        let mut draft = rig.draft("one").await;
+        draft.spec.mode = TaskMode::Interactive;
+        let id = rig.add_one(draft).await;
+        let run = rig.start(id).await;
+        rig.work(&run).await;
+        let task = rig.end(&run, ending.clone()).await;
+        assert_eq!((task.state(), task.history.reason), (TaskState::Failed, Some(reason)), "{ending:?}");
+        assert!(rig.claim(9).await.is_empty());
+        rig.ok(LiftPause { account: run.agent.clone(), now: rig.now() }).await;
+        rig.moved(id, TaskMove::Retry).await;
+        let again = rig.start(id).await;
+        // Nobody has seen anything of it.
+        let task = rig.end(&again, Ending::Released("the runner was gone".to_owned())).await;
+        assert_eq!(task.state(), TaskState::Queued);
+        rig.moved(id, TaskMove::Cancel).await;
+    }
 }

@@ -8,8 +8,8 @@ use fleet_core::limits::Limits;
 use fleet_core::policy::RetryPolicy;
 use fleet_core::scope::FileScope;
 use fleet_core::task::{
-    Complexity, EditRefused, Label, Labels, Meta, Setup, Status, TaskEdit, TaskHistory, TaskMove, TaskSpec,
-    TaskState, Tuning,
+    Complexity, EditRefused, Label, Labels, Meta, Setup, Status, TaskEdit, TaskHistory, TaskMode, TaskMove,
+    TaskSpec, TaskState, Tuning,
 };
 use fleet_core::time::Millis;
 use fleet_store::StoreError;
@@ -40,6 +40,7 @@ fn rich(rig: &Rig) -> TaskSpec {
         model: Some("openai/gpt-5:high".parse().unwrap()),
         base: Some("main~2".parse().unwrap()),
         branch: Some("fleet/näme".parse().unwrap()),
+        existing_branch: true,
         limits: Limits {
             seconds: Some(1),
             idle_seconds: Some(2),
@@ -53,6 +54,7 @@ fn rich(rig: &Rig) -> TaskSpec {
         read_only: true,
         tuning: Tuning { effort: Some("high".to_owned()), args: vec!["-v".to_owned()] },
         setup: Setup::Skip,
+        mode: TaskMode::Interactive,
         // Nobody edits the others.
         ..TaskSpec::new("x".parse().unwrap())
     }

@@ -58,6 +58,14 @@ fn claude(base: &str, home: &Path) -> Own {
         "DISABLE_TELEMETRY": "1",
     });
     write_json(home, ".claude/settings.json", &json!({"env": switches}));
+    // What claude asks a person at its first start in a terminal, and never again. It writes this file, too.
+    if !home.join(".claude.json").exists() {
+        let approved = &KEY[KEY.len() - 20..];
+        let answers = json!({"approved": [approved], "rejected": []});
+        let state =
+            json!({"hasCompletedOnboarding": true, "theme": "dark", "customApiKeyResponses": answers});
+        write_json(home, ".claude.json", &state);
+    }
     vec![
         ("ANTHROPIC_BASE_URL", base.to_owned()),
         ("ANTHROPIC_API_KEY", KEY.to_owned()),

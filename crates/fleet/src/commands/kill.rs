@@ -42,7 +42,8 @@ const EXAMPLES: &str = "Examples:
 
 impl Kill {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let (discard, found) = (self.request.discard, context.call(self.find).await?);
+        let (discard, named) = (self.request.discard, self.find.patterns.clone());
+        let found = context.call(self.find).await?;
         if !self.yes {
             context.output.note(&listed(&found));
         }
@@ -51,7 +52,7 @@ impl Kill {
             return context.output.show(&nothing, || "nothing was stopped".to_owned());
         }
         let tasks = found.targets.iter().map(|target| target.task.to_string()).collect();
-        let request = Request { tasks, ..self.request };
+        let request = Request { tasks, named, ..self.request };
         let response = run_and_tell(context, &found.targets, request).await?;
         context.output.show(&response, || response.killed.iter().map(line).collect::<Vec<_>>().join("\n"))?;
         if found.more {

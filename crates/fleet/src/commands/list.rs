@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use fleet_api::verbs::run_list::{Answer, Request};
 use fleet_api::verbs::runner_start;
-use fleet_api::views::RunView;
+use fleet_api::views::{ListedRunView, RunView};
 use fleet_core::id::TaskId;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::task::TaskState;
@@ -86,7 +86,9 @@ impl List {
 
 /// How many tasks wait for a person; narrow tables have no room to say how to answer.
 fn questions(list: &Answer) -> usize {
-    let runs = list.runs.iter().filter(|run| run.task_state == Some(TaskState::Waiting));
+    let asks = |run: &RunView| run.agent_state.as_ref().is_some_and(|now| now.state.needs_person());
+    let waits = |one: &&ListedRunView| one.task_state == Some(TaskState::Waiting) || asks(&one.run);
+    let runs = list.runs.iter().filter(waits);
     let queued = list.queue.iter().filter(|task| task.state == TaskState::Waiting).map(|task| task.id);
     runs.map(|listed| listed.run.task).chain(queued).collect::<BTreeSet<TaskId>>().len()
 }

@@ -7,15 +7,17 @@ use std::io::Write;
 
 use clap::Args;
 use fleet_api::verbs::run_logs::{Answer, LogEnd, LogStream, OutputPiece, Request};
+use fleet_api::verbs::run_screen;
 use fleet_core::event::AgentEvent;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::run::RunState;
-use fleet_core::text::escaped_lines;
+use fleet_core::text::{escaped, escaped_lines};
+use serde_json::json;
 
 use super::Context;
 use crate::Done;
 use crate::output::{Stdout, dim, pager, paint_status, print};
-use render::Renderer;
+pub(crate) use render::Renderer;
 
 /// Show what the agent of a run says and does
 ///
@@ -81,6 +83,11 @@ impl Logs {
             pager::off();
         }
         let stream = self.other.stream();
+        let is_screen = stream == LogStream::Out && !self.raw && self.attempt.is_none();
+        // Only people see terminals.
+        if is_screen && !context.engine.is_inside_a_run() && self.show_terminal(context).await? {
+            return Ok(());
+        }
         let mut request = Request {
             id: self.id.clone(),
             attempt: self.attempt,
@@ -131,6 +138,33 @@ const STDERR_LINES: u32 = 5;
 const SETUP_LINES: u32 = 20;
 
 impl Logs {
+    /// Shows what the terminal of an agent shows, if it has one.
+    async fn show_terminal(&self, context: &Context) -> Outcome<bool> {
+        let screen = run_screen::Request { id: self.id.clone(), lines: self.lines };
+        let screen = context.call(screen).await?;
+        if !screen.interactive {
+            return Ok(false);
+        }
+        let is_json = context.output.is_json();
+        let lines: Vec<_> = screen
+            .lines
+            .iter()
+            .map(|text| {
+                if is_json {
+                    json!({"kind": "line", "text": text}).to_string()
+                } else {
+                    escaped(text).into_owned()
+                }
+            })
+            .collect();
+        print(lines.join("\n").trim_end())?;
+        if self.follow && screen.live {
+            let hint = format!("`fleet attach {} --read-only` follows its terminal", self.id);
+            context.output.note(&dim(&hint));
+        }
+        Ok(true)
+    }
+
     /// What the set-up commands printed last, each line marked; nothing if there were none.
     async fn setup_lines(&self, context: &Context) -> Outcome<Vec<String>> {
         let text = self.last_lines(context, LogStream::Setup, SETUP_LINES).await?;

@@ -19,7 +19,7 @@ use crate::Done;
 #[command(after_help = EXAMPLES)]
 #[command(display_order = 40)]
 pub(crate) struct Multi {
-    /// A new branch and its prompt
+    /// A branch, new or existing, and its prompt
     #[arg(value_name = "BRANCH:PROMPT", required_unless_present = "file")]
     work: Vec<String>,
     /// Read more of them from a file (`-` is standard input): `BRANCH: PROMPT` or a JSON object on each line
@@ -28,6 +28,9 @@ pub(crate) struct Multi {
     /// Default agent [default: `agent`]
     #[arg(short, long, value_name = "AGENT")]
     agent: Option<String>,
+    /// Work on a branch even if it is the main branch
+    #[arg(long)]
+    force: bool,
     #[command(flatten)]
     options: LaunchOptions,
 }
@@ -54,7 +57,7 @@ impl Multi {
             job.agent = job.agent.take().or_else(|| self.agent.clone());
             job.model = job.model.take().or_else(|| self.options.model.clone());
         }
-        let request = Request { jobs, wishes: self.options.wishes(), grouping: Grouping::Batch };
+        let request = Request { jobs, wishes: self.options.wishes_on(self.force), grouping: Grouping::Batch };
         self.options.launch(context, request).await
     }
 }

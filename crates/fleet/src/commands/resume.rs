@@ -2,7 +2,7 @@ use clap::Args;
 use fleet_api::verbs::resume::Request;
 
 use super::Context;
-use super::launching::see;
+use super::launching::{AfterLaunch, see};
 use crate::Done;
 
 /// Resume failed, cancelled or waiting tasks, and follow them
@@ -27,6 +27,6 @@ const EXAMPLES: &str = "Examples:
 impl Resume {
     pub(crate) async fn run(self, context: &Context) -> Done {
         let resumed = context.call(self.request).await?;
-        see(context, resumed, self.detach).await
+        see(context, resumed, AfterLaunch::detached(self.detach)).await
     }
 }

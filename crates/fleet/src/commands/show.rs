@@ -75,12 +75,14 @@ fn about(shown: &Answer, now: Millis) -> String {
         ("starts from", escaped(&shown.starts_from.join(", ")).into_owned()),
         ("workspace", text(&run.workspace)),
         ("agent", escaped(&agent).into_owned()),
+        ("mode", if run.mode.is_interactive() { run.mode.to_string() } else { String::new() }),
         ("runner", escaped(&run.runner).into_owned()),
         ("claimed", when(Some(run.created_at))),
         ("started", when(run.started_at)),
         ("ended", when(run.ended_at)),
         ("used", usage(run.input_tokens, run.output_tokens, run.micro_usd)),
         ("load", shown.load.map(load).unwrap_or_default()),
+        ("asks", run.agent_state.as_ref().map(|now| escaped(&now.text).into_owned()).unwrap_or_default()),
         ("progress", progress(run)),
     ])
 }
@@ -91,7 +93,13 @@ fn state(shown: &Answer, now: Millis) -> String {
     let is_asked =
         shown.result.as_ref().is_some_and(|result| result["status"] == ResultStatus::Asked.as_str());
     let state = if is_asked { "asked a question" } else { run.state.as_str() };
-    format!("{} {span} {}", paint_status(state), list::elapsed(run, now))
+    let state = format!("{} {span} {}", paint_status(state), list::elapsed(run, now));
+    match &run.agent_state {
+        Some(agent) => {
+            format!("{state}; {} for {}", paint_status(agent.state.label()), ago(agent.since.0, now))
+        }
+        None => state,
+    }
 }
 
 fn why(run: &RunView) -> String {

@@ -44,7 +44,11 @@ fn render(status: &Answer, unattended: Option<Unattended>, context: &Context) ->
     }
     let more = if status.ready_more { "more than " } else { "" };
     let ready = count(status.ready, "task");
-    lines.push(format!("{} running, {more}{ready} ready", count(status.running, "agent")));
+    let interactive = match status.interactive {
+        0 => String::new(),
+        number => format!(" ({number} in {})", if number == 1 { "a terminal" } else { "terminals" }),
+    };
+    lines.push(format!("{} running{interactive}, {more}{ready} ready", count(status.running, "agent")));
     if !status.missing_agents.is_empty() {
         let names = status.missing_agents.join("`, `");
         let who = if status.ready == 1 && !status.ready_more { "it waits" } else { "some of them wait" };

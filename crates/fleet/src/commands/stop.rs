@@ -18,6 +18,15 @@ fn render(stopped: &Answer, _: Millis) -> String {
         (0, 0) => runners,
         (0, 1) => format!("{runners}; 1 agent keeps running (`fleet stop --agents` stops it)"),
         (0, number) => format!("{runners}; {number} agents keep running (`fleet stop --agents` stops them)"),
-        (number, _) => format!("{runners}, {} stopped and back in the queue", count(number, "agent")),
+        (number, _) => format!("{runners}, {} stopped{}", count(number, "agent"), fate(stopped)),
+    }
+}
+
+/// What becomes of the tasks of stopped agents: nobody may be there to attach to a new terminal.
+fn fate(stopped: &Answer) -> String {
+    match (stopped.released.saturating_sub(stopped.interactive), stopped.interactive) {
+        (_, 0) => " and back in the queue".to_owned(),
+        (0, _) => "; `fleet resume` continues interactive tasks".to_owned(),
+        (queued, _) => format!(": {queued} back in the queue; `fleet resume` continues interactive tasks"),
     }
 }

@@ -24,7 +24,7 @@ pub(crate) async fn conclude(context: &Context, batch: Option<BatchId>, watched:
         [one] if one.task.state == TaskState::Waiting => Some(asked(context, one).await),
         _ => problem(batch, &tasks, deleted),
     };
-    let launched = Launched { batch, tasks };
+    let launched = Launched { batch, tasks, existing_branches: Vec::new() };
     if context.output.is_json() {
         print_json(&launched)?;
     }

@@ -20,6 +20,7 @@ use fleet_api::verbs::runner_wake;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_engine::clock;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::timeout;
 
 use crate::commands::Context;
 use crate::exit::interrupted;
@@ -46,6 +47,7 @@ const LINE_PAUSE: Duration = Duration::from_millis(10);
 const POLL_SECONDS: u32 = 1;
 /// A runner that was up when the work was queued may be gone: it is looked after so often.
 const WAKE_INTERVAL: Duration = Duration::from_secs(3);
+const LAST_LOOK_TIMEOUT: Duration = Duration::from_secs(1);
 
 trait FollowSubject {
     type Seen;
@@ -76,7 +78,13 @@ async fn stay<S: FollowSubject>(context: &Context, subject: &mut S) -> Outcome<(
             // A store that does not answer keeps nobody here.
             _ = interrupt.recv() => Err(Interrupted),
         };
-        let Ok(looked) = looked else { return left::<S>(&mut view, before) };
+        let Ok(looked) = looked else {
+            let seen = match before {
+                Some(seen) => Some(seen),
+                None => last_look(subject).await,
+            };
+            return left::<S>(&mut view, seen);
+        };
         let seen = looked.map_err(|problem| problem.hint("agents keep running: `fleet list` shows them"))?;
         if subject.is_over(&seen) {
             view.last(S::rows(&seen))?;
@@ -93,6 +101,11 @@ async fn stay<S: FollowSubject>(context: &Context, subject: &mut S) -> Outcome<(
 }
 
 struct Interrupted;
+
+/// For somebody who leaves before anything was seen. A store that does not answer keeps nobody here.
+async fn last_look<S: FollowSubject>(subject: &mut S) -> Option<S::Seen> {
+    timeout(LAST_LOOK_TIMEOUT, subject.look()).await.ok()?.ok()
+}
 
 fn left<S: FollowSubject>(view: &mut View, before: Option<S::Seen>) -> Outcome<(S::Seen, FollowEnd)> {
     let Some(seen) = before else { interrupted() };

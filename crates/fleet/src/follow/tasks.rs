@@ -34,7 +34,8 @@ pub(crate) async fn follow_until(
     wanted: &dyn Fn(&[Followed]) -> bool,
 ) -> Outcome<Watched> {
     let names = ids.iter().map(ToString::to_string).collect();
-    let request = Request { ids: names, ..Request::default() };
+    // No answer has this name: the first one comes at once, also if a task has been deleted by then.
+    let request = Request { ids: names, after: Some(String::new()), ..Request::default() };
     let (tasks, end) = stay(context, &mut Tasks { context, request, wanted }).await?;
     Ok(Watched { deleted: ids.len() - tasks.len(), tasks, end })
 }

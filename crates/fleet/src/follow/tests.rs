@@ -5,7 +5,7 @@ use fleet_core::Current;
 use fleet_core::budget::Bounds;
 use fleet_core::id::{BatchId, IdKind, IdMaker, ProjectId, RunId, TaskId};
 use fleet_core::run::{Reason, Run, RunState, Totals};
-use fleet_core::task::{Task, TaskHistory, TaskSpec, TaskState};
+use fleet_core::task::{Task, TaskHistory, TaskMode, TaskSpec, TaskState};
 use fleet_core::time::Millis;
 
 use super::closing::{advice, leave, problem};
@@ -38,6 +38,7 @@ fn run(task: TaskId, state: RunState, ended_at: Option<Millis>) -> Run {
         detail: None,
         runner: "runner".to_owned(),
         place: "here".to_owned(),
+        mode: TaskMode::Headless,
         agent: "demo".to_owned(),
         model: None,
         branch: None,
@@ -51,6 +52,7 @@ fn run(task: TaskId, state: RunState, ended_at: Option<Millis>) -> Run {
         account: None,
         activity: None,
         percent: None,
+        agent_state: None,
         decoded: 0,
         batches: 0,
         stop: None,

@@ -28,10 +28,10 @@ pub(crate) fn warn(text: &str) -> String {
 /// A status in the colour that tells whether somebody has to act.
 pub(crate) fn paint_status(status: &str) -> String {
     let style = match status {
-        "running" | "preparing" | "finishing" => colored(AnsiColor::Blue),
+        "running" | "working" | "preparing" | "finishing" => colored(AnsiColor::Blue),
         "done" | "succeeded" => colored(AnsiColor::Green),
         "failed" | "timed_out" | "lost" => RED,
-        "waiting" | "asked" | "asked a question" => colored(AnsiColor::Magenta),
+        "waiting" | "asked" | "asked a question" | "asks" | "needs permission" => colored(AnsiColor::Magenta),
         "ready" => colored(AnsiColor::Cyan),
         "blocked" | "scheduled" | "held" | "cancelling" => colored(AnsiColor::Yellow),
         _ => Style::new().dimmed(),

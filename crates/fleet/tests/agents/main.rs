@@ -40,6 +40,7 @@ agents! {
         budgets: stopped_at_its_tokens;
         setup: knows_our_server;
         settings: left_out_until_agreed, used_with_full_trust;
+        terminals: works_in_its_own_interface, taken_over_and_given_back, asks_for_permission;
     }
     mod codex for Codex {
         success: writes_and_commits, speaks_to_its_keeper;
@@ -53,6 +54,7 @@ agents! {
         budgets: stopped_at_its_tokens, stopped_at_the_highest_price;
         setup: knows_our_server;
         settings: left_out_until_agreed;
+        terminals: works_in_its_own_interface, taken_over_and_given_back;
     }
     mod gemini for Gemini {
         success: writes_and_commits, writes_and_commits_by_acp, speaks_to_its_keeper;
@@ -66,6 +68,7 @@ agents! {
         budgets: stopped_at_its_tokens;
         setup: knows_our_server;
         settings: refused_until_agreed;
+        terminals: works_in_its_own_interface, taken_over_and_given_back;
     }
     mod opencode for Opencode {
         success: writes_and_commits, writes_and_commits_by_acp, speaks_to_its_keeper;
@@ -79,6 +82,7 @@ agents! {
         budgets: stopped_at_its_tokens;
         setup: knows_our_server;
         settings: left_out_until_agreed;
+        terminals: works_in_its_own_interface, taken_over_and_given_back, asks_for_permission;
     }
 }
 

@@ -1,4 +1,4 @@
-//! Fields of a task that change how it is run or found: read-only, batch, branch.
+//! Fields of a task that change how it is run or found: read-only, mode, batch, branch.
 
 use fleet_core::id::{BatchId, IdMaker};
 use fleet_core::time::Millis;
@@ -25,6 +25,35 @@ fn a_task_that_only_looks_is_marked_as_such() {
     let copied = world.fleet.stdin(lines).json(&["task", "import", "-", "--new-ids"]);
     let copy = world.fleet.json(&["task", "show", copied["ids"][0].as_str().unwrap()]);
     assert_eq!(copy["read_only"], true);
+}
+
+#[test]
+fn a_task_says_whether_its_agent_runs_in_a_terminal() {
+    let world = World::sqlite();
+    let task = world.fleet.json(&["task", "add", "Talk", "--interactive"]);
+    assert_eq!(task["mode"], "interactive");
+    let id = task["id"].as_str().unwrap();
+    assert!(world.fleet.ok(&["task", "show", id]).contains("mode        interactive"));
+    let edited = world.fleet.json(&["task", "edit", id, "--headless"]);
+    assert_eq!((&edited["mode"], &edited["changed"]), (&json!("headless"), &json!(["mode"])));
+    let both = world.fleet.fail(2, &["task", "edit", id, "--headless", "--interactive", "--json"]);
+    assert_eq!(error(&both).0, "usage");
+    world.fleet.ok(&["task", "edit", id, "--interactive"]);
+    let lines = world.fleet.ok(&["task", "export"]);
+    let copied = world.fleet.stdin(lines).json(&["task", "import", "-", "--new-ids"]);
+    let copy = world.fleet.json(&["task", "show", copied["ids"][0].as_str().unwrap()]);
+    assert_eq!(copy["mode"], "interactive");
+    world.fleet.ok(&["config", "set", "launch.mode", "interactive"]);
+    assert_eq!(world.fleet.json(&["task", "add", "Work"])["mode"], "headless", "it was not launched");
+    let launch = ["create", "--detach", "--agent", "demo", "-p", "x"];
+    let launched = |more: &[&str]| {
+        let answer = world.fleet.json(&[launch.as_slice(), more].concat());
+        answer["tasks"][0]["mode"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(
+        (launched(&["one"]), launched(&["two", "--headless"])),
+        ("interactive".into(), "headless".into())
+    );
 }
 
 #[test]

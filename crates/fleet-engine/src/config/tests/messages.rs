@@ -45,7 +45,7 @@ fn a_section_is_not_a_key() {
       hint: its keys are `tasks.priority`, `tasks.retries`, `tasks.branch_prefix`, `tasks.list_limit`
       hint: `fleet config show` lists the keys
     config-unknown-key: /x/user.toml:2: `agents.claude` is a section, not a key
-      hint: its keys are `agents.claude.model`, `agents.claude.models`, `agents.claude.aliases`, `agents.claude.effort`, `agents.claude.trust`, `agents.claude.cap`, `agents.claude.provider`, `agents.claude.account`, `agents.claude.fallback`, `agents.claude.program` and 20 more
+      hint: its keys are `agents.claude.model`, `agents.claude.models`, `agents.claude.aliases`, `agents.claude.effort`, `agents.claude.trust`, `agents.claude.cap`, `agents.claude.provider`, `agents.claude.account`, `agents.claude.fallback`, `agents.claude.program` and 21 more
       hint: `fleet config show` lists the keys
     ");
     let get = |name| world.shown(&World::new().load().unwrap().get(name).unwrap_err());

@@ -38,6 +38,7 @@ fn every_key_can_be_set_in_a_template_and_taken_out_again() {
         "store" => "postgres://ada:hunter2@db/fleet",
         "agent" => "codex",
         "color" => "never",
+        "launch.mode" => "interactive",
         "agents.*.model" => "opus-\"4\"",
         "autostart" | "workspaces.keep_ignored" | "agents.*.structured" => "true",
         "allowed_repos" => "/code, ~/work",

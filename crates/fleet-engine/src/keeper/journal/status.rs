@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use fleet_agents::{AgentEvent, AgentFailure, When};
 use fleet_core::policy;
-use fleet_core::run::{Reason, is_session};
+use fleet_core::run::{AgentState, Reason, is_session};
 use fleet_core::time::Millis;
 
 use crate::clock;
@@ -24,6 +24,10 @@ pub(super) struct JournalStatus {
     pub(super) is_over: bool,
     /// Whether anything came from its model, or at least from its provider.
     pub(super) has_begun: bool,
+    /// What an agent in a terminal does, and what it asks.
+    state: Option<(AgentState, String)>,
+    /// Prompts that an agent in a terminal got, and its keeper has not noted yet.
+    pub(super) prompted: Vec<String>,
     /// Notices that the agent retries a request, and all other events.
     pub(super) retries: u64,
     pub(super) others: u64,
@@ -45,6 +49,11 @@ impl JournalStatus {
                 self.is_session_new |= self.session.as_ref() != Some(session);
                 self.session = Some(session.clone());
             }
+            AgentEvent::State { state, text, .. } => self.state = Some((*state, text.clone())),
+            AgentEvent::Prompted { text } => {
+                self.has_begun = true;
+                self.prompted.push(text.clone());
+            }
             AgentEvent::Question { text } => self.question = Some(text.clone()),
             AgentEvent::Error { reason, text } if reason.is_hopeless() => {
                 self.hopeless.get_or_insert((*reason, text.clone()));
@@ -64,6 +73,16 @@ impl JournalStatus {
             AgentEvent::RateLimit { until: None, .. } => self.has_begun = true,
             _ => {}
         }
+    }
+
+    pub(super) fn agent_state(&self) -> Option<AgentState> {
+        self.state.as_ref().map(|(state, _)| *state)
+    }
+
+    /// Whether it only repeats what the agent in a terminal is known to do.
+    pub(super) fn is_known(&self, event: &AgentEvent) -> bool {
+        let AgentEvent::State { state, text, .. } = event else { return false };
+        self.state.as_ref().is_some_and(|(known, asked)| known == state && asked == text)
     }
 
     /// When the account can be used again after this failure.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fleet_agents::Adapter;
+use fleet_agents::{Adapter, RecordFiles};
 use fleet_core::outcome::AgentExit;
 use fleet_core::problem::Outcome;
 use fleet_core::run::{Reason, RunMove};
@@ -10,8 +10,9 @@ use fleet_host::process;
 use fleet_store::ops;
 use tokio::time::timeout;
 
+use super::AgentEnd;
+use super::connect::{AgentProcess, Hooks};
 use super::record::RecordReader;
-use super::{AgentEnd, AgentProcess};
 use crate::agent_env::secret_values;
 use crate::keeper::agent::LaunchGroup;
 use crate::keeper::journal::{self, Journal, Stored};
@@ -91,13 +92,18 @@ impl Keeper<'_> {
             Err(why) => return AgentEnd::not_started(Reason::SetupFailed, why),
         };
         let brief = briefing.brief();
-        let plan = adapter.plan(&brief);
+        let is_interactive = self.task.spec.mode.is_interactive();
+        let plan = if is_interactive { adapter.terminal(&brief) } else { Some(adapter.plan(&brief)) };
+        let Some(plan) = plan else {
+            let why = format!("{} has no interface in a terminal: run it headless", self.run.agent);
+            return AgentEnd::not_started(Reason::SetupFailed, why);
+        };
         if briefing.talk.is_told_by(&plan) {
             briefing.talk.note(&self.folder);
         }
         let environment = self.environment(prepared, Some(&plan));
         let secrets: Vec<_> = secret_values(&environment).chain(self.secrets()).collect();
-        let resumed = brief.conversation.resumed().and_then(|session| adapter.record(session));
+        let resumed = brief.conversation.resumed().and_then(|session| self.record_of(adapter, session));
         let record = match blocking(move || RecordReader::new(resumed.as_ref(), environment)).await {
             Ok(record) => record,
             Err(problem) => return AgentEnd::not_started(Reason::SetupFailed, problem.to_string()),
@@ -107,9 +113,12 @@ impl Keeper<'_> {
             Err((reason, why)) => return AgentEnd::not_started(reason, why),
         };
         let stored = after.map_or_else(Stored::default, |first| first.stored);
-        let mut journal = Journal::new(self.run.id, self.run.attempt, adapter.decoder(&brief), stored)
-            .priced(self.pricing())
-            .within(self.boundary(&adapter.about(), prepared));
+        let decoder = if is_interactive { adapter.terminal_decoder(&brief) } else { adapter.decoder(&brief) };
+        let mut journal = Journal::new(self.run.id, self.run.attempt, decoder, stored).priced(self.pricing());
+        if !is_interactive {
+            // In a terminal a person allows or forbids it.
+            journal = journal.within(self.boundary(&adapter.about(), prepared));
+        }
         if let (None, Err(why)) = (after, &prepared.door) {
             let text =
                 format!("its agent cannot call `fleet`: the door of the run could not be opened: {why}");
@@ -120,7 +129,12 @@ impl Keeper<'_> {
                 format!("it could not continue its conversation ({}) and starts a new one", first.end());
             journal.warn(text, clock::now());
         }
-        let process = AgentProcess { adapter, ask: plan.ask, started, tree: tree.clone(), mailbox, record };
+        // An agent that is opened for a person, or knows all, begins with nothing.
+        let has_prompt = is_interactive && !brief.prompt.trim().is_empty();
+        let first_prompt = has_prompt.then(|| adapter.terminal_prompt(&brief).into_owned());
+        let hooks = Hooks { calls: self.hooks.listen(), first_prompt };
+        let process =
+            AgentProcess { adapter, ask: plan.ask, started, hooks, tree: tree.clone(), mailbox, record };
         let mut supervisor = match self.supervisor(process, journal, prepared, &secrets) {
             Ok(supervisor) => supervisor,
             Err(why) => {
@@ -137,6 +151,15 @@ impl Keeper<'_> {
         }
         supervisor.mailbox.started();
         supervisor.supervise().await
+    }
+
+    /// Where the agent writes down a conversation, in a terminal or without one.
+    pub(super) fn record_of(&self, adapter: &dyn Adapter, session: &str) -> Option<RecordFiles> {
+        if self.task.spec.mode.is_interactive() {
+            adapter.terminal_record(session)
+        } else {
+            adapter.record(session)
+        }
     }
 
     async fn tell_start(&self) {

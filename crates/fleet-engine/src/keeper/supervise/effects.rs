@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use fleet_core::message::Message;
 use fleet_core::supervision::{BackgroundWork, Input};
 use fleet_core::watchdog::Activity;
 use fleet_host::git::CommitMarks;
@@ -13,8 +12,8 @@ use fleet_store::ops;
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::timeout;
 
-use super::Supervisor;
 use super::record::NewLines;
+use super::{ReadyMessage, Supervisor};
 use crate::keeper::journal;
 use crate::{agents, clock, closing};
 
@@ -28,7 +27,7 @@ pub(super) enum FinishedWork {
     Input(Input),
     /// How the agent's repository looked when its commits were published; none if they were not.
     Published(Option<CommitMarks>),
-    Messages(Vec<Message>),
+    Messages(Vec<ReadyMessage>),
     Record(NewLines),
 }
 
@@ -46,7 +45,8 @@ impl Supervisor<'_> {
                 self.beside(messages, FinishedWork::Messages);
             }
             BackgroundWork::ReadRecord => {
-                let record = self.journal.session().and_then(|session| self.adapter.record(session));
+                let record =
+                    self.journal.session().and_then(|session| self.keeper.record_of(self.adapter, session));
                 let lines = self.record.read(record);
                 self.beside(lines, FinishedWork::Record);
             }
@@ -73,9 +73,9 @@ impl Supervisor<'_> {
                 Input::Published { is_done: self.marks.is_some() }
             }
             FinishedWork::Messages(messages) => {
-                if self.supervision.is_running() {
-                    self.deliver(messages);
-                }
+                // A batch that is not empty may not be the last.
+                self.more_wait = !messages.is_empty();
+                self.undelivered.extend(messages);
                 Input::Ended(BackgroundWork::Deliver)
             }
             FinishedWork::Record(lines) => {

@@ -3,18 +3,19 @@
 //! What to do is decided in [`fleet_core::supervision`]. Here its inputs are waited for, and its effects carried out.
 
 mod begin;
+mod connect;
 mod effects;
 mod record;
 mod stop;
+mod terminal;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 use fleet_agents::{Adapter, AgentFailure, Ask, Stream};
 use fleet_core::budget::{Bounds, Used};
-use fleet_core::message::Message;
 use fleet_core::outcome::{AgentExit, StopCause};
-use fleet_core::redact::Redactor;
 use fleet_core::run::Reason;
 use fleet_core::supervision::{
     AgentStatus, BackgroundWork, Backlog, Effect, Input, PriceGuess, Supervision, SupervisionEnd,
@@ -22,10 +23,9 @@ use fleet_core::supervision::{
 };
 use fleet_core::watchdog;
 use fleet_host::git::{CommitMarks, Workspace};
-use fleet_host::log::CappedLog;
-use fleet_host::process::{self, Exit, ProcessTree, Started, StopSequence};
+use fleet_host::process::{self, Exit, ProcessTree, StopSequence};
 use fleet_store::ops;
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::signal::unix::Signal;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
@@ -33,17 +33,20 @@ use super::Keeper;
 use super::agent_stdin::AgentStdin;
 use super::journal::{DecodedOutput, Journal, Stored};
 use super::lease::{Orders, WaitingCount};
-use super::mailbox::Mailbox;
-use super::prepare::PreparedRun;
-use super::pump::{AgentOutput, Pump, PumpSource};
+use super::mailbox::{Mailbox, ReadyMessage};
+use super::pump::{AgentOutput, Pump};
 use super::tally::Pricing;
 use crate::agents::Terms;
 use crate::clock;
 use effects::FinishedWork;
 use record::RecordReader;
+use terminal::{SupervisedTerminal, next_event};
 
 /// A process that waits for a dead disk cannot be killed; the keeper waits no longer for it than this.
 const KILL_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// How often to look whether an agent has read what was written to its input.
+const READ_INTERVAL: Duration = Duration::from_millis(50);
 
 pub(super) struct AgentEnd {
     pub(super) exit: AgentExit,
@@ -68,10 +71,11 @@ impl AgentEnd {
 impl Keeper<'_> {
     fn settings(&self, adapter: &dyn Adapter) -> SupervisionSettings {
         let (limits, Bounds { tokens, micro_usd }) = (self.task.spec.limits, self.use_bounds());
+        let (mode, configured) = (self.task.spec.mode, self.config.limits());
         SupervisionSettings {
             bounds: watchdog::WatchdogLimits {
-                time: limits.seconds.map(Duration::from_secs).or(self.config.limits().time),
-                idle: limits.idle_seconds.map(Duration::from_secs).or(self.config.limits().idle),
+                time: mode.time_limit(limits.seconds, configured.time),
+                idle: mode.time_limit(limits.idle_seconds, configured.idle),
                 tokens,
                 micro_usd,
                 snapshot_every: self.config.workspaces().snapshot_every,
@@ -79,7 +83,7 @@ impl Keeper<'_> {
             limits: self.task_bounds(),
             has_reservation: self.run.reserved != Bounds::default(),
             warn_percent: self.config.spending().warn_percent,
-            has_record: adapter.record("").is_some(),
+            has_record: self.record_of(adapter, "").is_some(),
         }
     }
 
@@ -109,56 +113,6 @@ impl Keeper<'_> {
             kill_patience: KILL_TIMEOUT,
         }
     }
-
-    fn supervisor<'k>(
-        &'k self,
-        AgentProcess { adapter, ask, started, tree, mailbox, record }: AgentProcess<'k>,
-        journal: Journal,
-        prepared: &PreparedRun,
-        secrets: &[Vec<u8>],
-    ) -> Result<Supervisor<'k>, String> {
-        let pump = Pump::new();
-        let cap = self.config.limits().log;
-        let path = self.folder.stdout();
-        let out = CappedLog::open(&path, cap).map_err(|error| format!("{}: {error}", path.display()))?;
-        let journal = journal.after_position(out.position());
-        let err = CappedLog::when_written(&self.folder.stderr(), cap);
-        for (stream, pipe, log) in [(Stream::Out, started.stdout, out), (Stream::Err, started.stderr, err)] {
-            let source = PumpSource { stream, pipe, log, redactor: Redactor::new(secrets.to_vec()) };
-            pump.add(source).map_err(|error| error.to_string())?;
-        }
-        let mut orders = self.orders.clone();
-        // One that came earlier counts as well.
-        orders.mark_changed();
-        Ok(Supervisor {
-            keeper: self,
-            adapter,
-            ask,
-            tree,
-            root: started.identity.pid,
-            workspace: Arc::clone(&prepared.workspace),
-            supervision: Supervision::new(self.settings(adapter), clock::uptime()),
-            pump,
-            stdin: AgentStdin::new(started.stdin).map_err(|error| error.to_string())?,
-            journal,
-            record,
-            mailbox,
-            marks: None,
-            children: signal(SignalKind::child()).map_err(|error| error.to_string())?,
-            orders,
-            waiting: self.hold.waiting.clone(),
-            background: JoinSet::new(),
-        })
-    }
-}
-
-struct AgentProcess<'k> {
-    adapter: &'k dyn Adapter,
-    ask: Option<Ask>,
-    started: Started,
-    tree: ProcessTree,
-    mailbox: Mailbox,
-    record: RecordReader,
 }
 
 /// Waits for what happens to an agent, and does what its [`Supervision`] decides.
@@ -173,9 +127,15 @@ struct Supervisor<'k> {
     supervision: Supervision,
     pump: Pump,
     stdin: AgentStdin,
+    /// Where it runs, if that is a terminal.
+    terminal: Option<SupervisedTerminal>,
     journal: Journal,
     record: RecordReader,
     mailbox: Mailbox,
+    /// What was taken from the mailbox and the agent has not taken yet: at most one batch.
+    undelivered: VecDeque<ReadyMessage>,
+    /// Whether the batch before may not have been the last.
+    more_wait: bool,
     /// How the agent's repository looked when its commits were last published.
     marks: Option<CommitMarks>,
     children: Signal,
@@ -198,26 +158,47 @@ impl Supervisor<'_> {
         if verdict.exit.is_success() && heard.failure.is_none() {
             // An agent that says nothing itself has done what it was started with.
             self.mailbox.start_was_seen();
+            // So does one that closed because of what was typed.
+            if let Some(seq) = self.terminal.as_ref().and_then(SupervisedTerminal::entered) {
+                self.mailbox.typed_was_seen(seq);
+            }
         }
         let last = self.last_events().await;
         let SupervisionEnd { exit, stopped } = verdict;
+        if let Some(terminal) = self.terminal {
+            terminal.end(exit.to_string(), self.keeper.folder.last_lines()).await;
+        }
         AgentEnd { exit, stopped, heard, last, stored: self.journal.stored() }
     }
 
     async fn verdict(&mut self) -> SupervisionEnd {
         self.speak();
         let mut input = Input::Status(self.status());
+        if self.terminal.is_some() {
+            // Nothing was put into the text that starts it.
+            let effects = self.supervision.on(Input::MessagesWait, clock::uptime());
+            self.carry_out(effects);
+        }
         loop {
-            for effect in self.supervision.on(input, clock::uptime()) {
-                match effect {
-                    Effect::Start(work) => self.start(work),
-                    Effect::Warn(text) => self.warn(text),
-                    Effect::CloseInput => self.stdin.close(),
-                    Effect::End(verdict) => return verdict,
-                }
+            let effects = self.supervision.on(input, clock::uptime());
+            if let Some(verdict) = self.carry_out(effects) {
+                return verdict;
             }
             input = self.next_input().await;
         }
+    }
+
+    /// Does what was decided. How the agent ended, if it did.
+    fn carry_out(&mut self, effects: Vec<Effect>) -> Option<SupervisionEnd> {
+        for effect in effects {
+            match effect {
+                Effect::Start(work) => self.start(work),
+                Effect::Warn(text) => self.warn(text),
+                Effect::CloseInput => self.stdin.close(),
+                Effect::End(verdict) => return Some(verdict),
+            }
+        }
+        None
     }
 
     async fn next_input(&mut self) -> Input {
@@ -236,11 +217,20 @@ impl Supervisor<'_> {
             if pause.is_zero() {
                 return Input::Wake;
             }
-            let may_tell = self.stdin.is_open() && self.supervision.takes_messages();
+            let may_tell = self.may_tell_more();
+            if may_tell && std::mem::take(&mut self.more_wait) {
+                return Input::MessagesWait;
+            }
+            let pause = if self.stdin.has_room() { pause } else { pause.min(READ_INTERVAL) };
             tokio::select! {
                 piece = self.pump.pieces.recv(), if self.supervision.takes_output() => return self.take(piece),
                 Ok(()) = self.waiting.changed(), if may_tell => return Input::MessagesWait,
                 Some(Ok(ended)) = self.background.join_next() => return self.ended(ended),
+                event = next_event(&mut self.terminal) => {
+                    if let Some(input) = self.terminal_event(event) {
+                        return input;
+                    }
+                }
                 // These are looked at above, in that order.
                 _ = self.children.recv() => {}
                 Ok(()) = self.orders.changed() => self.orders.mark_changed(),
@@ -277,7 +267,8 @@ impl Supervisor<'_> {
         AgentStatus {
             used: self.used(),
             is_done: self.journal.is_over(),
-            hopeless: self.journal.hopeless(),
+            // In a terminal a person can log in, or choose another model.
+            hopeless: self.journal.hopeless().filter(|_| self.terminal.is_none()),
             price_guess: guess.map(|(text, remedy)| PriceGuess { text, remedy }),
             backlog: match (self.journal.is_empty(), self.journal.is_full()) {
                 (_, true) => Backlog::Full,
@@ -294,11 +285,24 @@ impl Supervisor<'_> {
         self.note_seen();
     }
 
-    /// Gives the agent what others have to say, as far as it takes it; the rest is for the next run.
-    fn deliver(&mut self, messages: Vec<Message>) {
+    /// Delivers what is at hand; whether more may be taken from the store.
+    fn may_tell_more(&mut self) -> bool {
+        if !self.supervision.takes_messages() {
+            return false;
+        }
+        if self.terminal.is_some() {
+            return self.queue_prompts();
+        }
+        self.deliver();
+        self.stdin.is_open() && self.undelivered.is_empty()
+    }
+
+    /// Gives the agent what others have to say, as far as it takes it now. The rest is tried again when it has read more;
+    /// what it never takes is for the next run.
+    fn deliver(&mut self) {
         let mut delivered = Vec::new();
-        for message in messages {
-            if !self.stdin.is_open() || !self.journal.prompt(&message.delivered_text()) {
+        while let Some(message) = self.undelivered.front() {
+            if !self.stdin.is_open() || !self.stdin.has_room() || !self.journal.prompt(&message.text) {
                 break;
             }
             let words = self.journal.reply();
@@ -307,7 +311,8 @@ impl Supervisor<'_> {
                 // It has not read what was said before, so it does not have this either.
                 break;
             }
-            delivered.push(message.id.seq);
+            delivered.push(message.seq);
+            self.undelivered.pop_front();
         }
         self.mailbox.mark_delivered(delivered);
     }

@@ -1,8 +1,10 @@
 //! Whether agents can be started here: reported before anything is queued that would wait forever.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
-use fleet_agents::{Adapter, Program};
+use fleet_agents::{Adapter, Brief, Program};
+use fleet_core::task::TaskSpec;
 
 use crate::agents::check_known;
 use crate::runner::able;
@@ -40,6 +42,29 @@ pub(super) fn check_all(engine: &Engine, names: &BTreeSet<&str>) -> Outcome<()> 
     } else {
         problem
     })
+}
+
+/// Whether an agent has an interface in a terminal.
+pub(in crate::verbs) fn has_terminal(engine: &Engine, name: &str) -> Outcome<bool> {
+    let brief = Brief::plain("", Path::new("/"));
+    Ok(engine.agents()?.find(name).is_none_or(|agent| agent.terminal(&brief).is_some()))
+}
+
+/// Refuses to run an agent in a terminal that has no interface for that.
+pub(super) fn check_terminals(engine: &Engine, specs: &[TaskSpec]) -> Outcome<()> {
+    for spec in specs.iter().filter(|spec| spec.mode.is_interactive()) {
+        let Some(agent) = &spec.agent else { continue };
+        if !has_terminal(engine, agent.as_str())? {
+            return Err(no_terminal(agent.as_str()));
+        }
+    }
+    Ok(())
+}
+
+pub(in crate::verbs) fn no_terminal(name: &str) -> Problem {
+    Problem::field("interactive", format!("the agent `{name}` has no interface in a terminal")).hint(format!(
+        "`--headless` runs it without; `agents.{name}.terminal_args` says how to start an agent of yours"
+    ))
 }
 
 /// Why they cannot be started, each reason once.

@@ -1,5 +1,7 @@
 //! Names that are made from prompts, and names that are taken. Pure.
 
+use std::path::Path;
+
 use fleet_core::text::is_unprintable;
 
 use crate::verbs::prelude::*;
@@ -105,7 +107,7 @@ pub(super) fn taken(branch: &str, holder: &NameHolder) -> Problem {
     };
     let problem = Problem::new(Code::BranchTaken, format!("the branch {branch} is taken: {why}"))
         .hint("choose another name; nothing was created");
-    let base = format!("to build on it, choose a new name and start from it: `--base {branch}`");
+    let base = build_on(branch);
     match holder {
         NameHolder::Task(_) => problem.hint(format!("`fleet kill {branch}` stops it; the branch stays")),
         NameHolder::Branch(task) => problem
@@ -115,4 +117,39 @@ pub(super) fn taken(branch: &str, holder: &NameHolder) -> Problem {
         NameHolder::Own => problem.hint(base),
         NameHolder::Neighbour(_) => problem,
     }
+}
+
+/// The problem of a user whose branch has a work tree.
+pub(super) fn in_use(branch: &str, place: &Path) -> Problem {
+    let place = place.display();
+    let message = format!("the branch {branch} is taken: it is checked out at {place}");
+    Problem::new(Code::BranchTaken, message)
+        .hint("switch to another branch there, then try again; nothing was created")
+        .hint(build_on(branch))
+}
+
+/// The problem of a user who named the branch that everything goes to.
+pub(super) fn is_main(branch: &str) -> Problem {
+    let message = format!("the branch {branch} is the main branch: an agent would commit to it directly");
+    Problem::new(Code::BranchTaken, message)
+        .hint(build_on(branch))
+        .hint(format!("`fleet create {branch} --force` works on it all the same; nothing was created"))
+}
+
+/// The problem of a user whose branch several remotes have.
+pub(super) fn ambiguous(branch: &str, remotes: &[String]) -> Problem {
+    let first = remotes.first().map_or("", String::as_str);
+    Problem::field("branch", format!("there is no local branch {branch}, but {}", remotes.join(" and ")))
+        .hint(format!("`git branch {branch} {first}` makes it; then try again; nothing was created"))
+        .hint("or say which remote comes first: `git config checkout.defaultRemote REMOTE`")
+}
+
+/// The problem of a user who named a branch as git shows those of remotes.
+pub(super) fn of_remote(typed: &str, remote: &str, branch: &str) -> Problem {
+    Problem::field("branch", format!("{typed} is the branch {branch} of the remote {remote}"))
+        .hint(format!("name it {branch}: the local branch is made from it; nothing was created"))
+}
+
+fn build_on(branch: &str) -> String {
+    format!("to build on it, choose a new name and start from it: `--base {branch}`")
 }

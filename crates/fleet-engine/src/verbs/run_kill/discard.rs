@@ -1,6 +1,6 @@
 //! What becomes of the branch.
 
-use fleet_api::verbs::run_kill::{KillOutcome, Killed};
+use fleet_api::verbs::run_kill::{KillOutcome, Killed, Request};
 use fleet_core::outcome::RunResult;
 use fleet_host::disk;
 use fleet_host::git::{self, GitError, KeepCommits, Oid};
@@ -11,7 +11,7 @@ use crate::verbs::prelude::*;
 use crate::verbs::project_git::ProjectGit;
 
 /// Says where the work is, or deletes its branch.
-pub(super) async fn settle(engine: &Engine, discard: bool, one: &mut Killed) -> Outcome<()> {
+pub(super) async fn settle(engine: &Engine, request: &Request, one: &mut Killed) -> Outcome<()> {
     if one.outcome == KillOutcome::GoesOn {
         return Ok(());
     }
@@ -36,7 +36,16 @@ pub(super) async fn settle(engine: &Engine, discard: bool, one: &mut Killed) -> 
         ));
         return Ok(());
     }
+    let is_spared =
+        request.discard && !request.named.contains(&branch) && !made_branch(engine, one.task).await?;
+    let discard = request.discard && !is_spared;
     match blocking(move || if discard { drop.discard() } else { drop.look() }).await? {
+        Ok(BranchLeft::Branch) if is_spared => {
+            one.detail = Some(format!(
+                "the branch {branch} was there before the task, so it stays: `git branch -D {branch}` deletes it"
+            ));
+            one.branch = Some(branch);
+        }
         Ok(BranchLeft::Nothing) => {}
         Ok(BranchLeft::Branch) => one.branch = Some(branch),
         Ok(BranchLeft::Moved) => {
@@ -53,6 +62,12 @@ pub(super) async fn settle(engine: &Engine, discard: bool, one: &mut Killed) -> 
         }
     }
     Ok(())
+}
+
+/// Whether a task is known to have made its branch.
+async fn made_branch(engine: &Engine, task: TaskId) -> Outcome<bool> {
+    let followed = engine.call(ops::FollowTasks { ids: vec![task] }).await?;
+    Ok(followed.first().is_some_and(|one| !one.task.spec.existing_branch))
 }
 
 /// Where the work is, if it is not on its branch.

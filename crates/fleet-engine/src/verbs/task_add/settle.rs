@@ -35,6 +35,10 @@ pub(crate) fn settle(engine: &Engine, spec: &mut TaskSpec) -> Outcome<()> {
     if let Some(effort) = config.agent_settings(&agent).effort.filter(|_| says_effort) {
         spec.tuning.effort = Some(effort);
     }
+    if spec.mode.is_interactive() {
+        // Their limits are only those that an author set for one task.
+        return Ok(());
+    }
     let seconds = |key: &str, bound: Option<Duration>| {
         config.is_here_alone(key).then(|| bound.unwrap_or(NO_BOUND).as_secs().max(1))
     };

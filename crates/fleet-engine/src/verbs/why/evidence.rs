@@ -5,6 +5,7 @@ use fleet_core::outcome::RunResult;
 use fleet_core::run::{Reason, RunState};
 use fleet_core::time::Span;
 
+use super::terminal;
 use crate::verbs::log_tail;
 use crate::verbs::prelude::*;
 
@@ -15,7 +16,7 @@ const MAX_EVENTS: i64 = 30;
 
 pub(super) async fn of(engine: &Engine, run: &Run) -> Outcome<Vec<String>> {
     let events = engine.call(ops::RunEventsOf { run: run.id, kinds: TROUBLE, limit: MAX_EVENTS }).await?;
-    let mut seen: Vec<String> = Vec::new();
+    let mut seen: Vec<String> = run.agent_state.iter().map(terminal::evidence).collect();
     for event in events {
         let Some(text) = sentence(event.fact) else { continue };
         // An agent that retries repeats its messages.

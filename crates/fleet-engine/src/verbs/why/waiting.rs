@@ -2,16 +2,19 @@
 
 use fleet_core::deps;
 use fleet_core::run::Reason;
-use fleet_core::task::{Status, Task, TaskState};
+use fleet_core::task::{Status, Task, TaskMode, TaskState};
 
 use super::{NextStep, takers};
-use crate::runner::registry;
+use crate::runner::registry::{self, Runner};
 use crate::verbs::prelude::*;
 use crate::verbs::{reasons, task_show};
 use crate::{agents, runner};
 
 pub(super) async fn next(engine: &Engine, task: &Task, agent: &str) -> Outcome<NextStep> {
     Ok(match task.status(engine.now()) {
+        Status::In(TaskState::Running) if task.spec.mode.is_interactive() => {
+            NextStep::now("runs until somebody closes it, or it hits a limit of its task")
+        }
         Status::In(TaskState::Running) => NextStep::now("runs until the agent finishes or hits a limit"),
         Status::In(TaskState::Done) => NextStep::now("nothing; `fleet prompt` continues it"),
         Status::In(TaskState::Failed) => NextStep::now("nothing without you: it needs your attention"),
@@ -90,16 +93,46 @@ async fn ready(engine: &Engine, task: &Task, agent: &str) -> Outcome<NextStep> {
             return Ok(NextStep::now(text));
         }
     }
-    if let Some(busy) = busy(engine).await? {
-        return Ok(NextStep::now(format!("it starts when a slot is free: {busy}")));
+    if let Some(full) = full(engine, task.spec.mode).await? {
+        return Ok(NextStep::now(full));
     }
     Ok(NextStep::now("it starts once no cap, budget or running task on the same files blocks it"))
 }
 
-/// How many slots are busy, if none is free here. A runner elsewhere may have one.
-async fn busy(engine: &Engine) -> Outcome<Option<String>> {
+/// What a task of this mode waits for, if there is no room for it here. A runner elsewhere may have some.
+async fn full(engine: &Engine, mode: TaskMode) -> Outcome<Option<String>> {
     let up = registry::up(engine.home())?;
-    let slots: usize = up.iter().map(|runner| runner.slots as usize).sum();
-    let running = engine.call(ops::LiveRuns { place: engine.place()? }).await?.len();
-    Ok((slots > 0 && running >= slots).then(|| format!("{running} of {slots} slots busy")))
+    let live = engine.call(ops::LiveRuns { place: engine.place()? }).await?;
+    let running = live.iter().filter(|run| run.mode == mode).count();
+    let sum = |number: fn(&Runner) -> u32| up.iter().map(|runner| number(runner) as usize).sum::<usize>();
+    let room = match mode {
+        TaskMode::Headless => sum(|runner| runner.slots),
+        TaskMode::Interactive => sum(|runner| runner.terminals),
+    };
+    Ok((!up.is_empty() && running >= room).then(|| no_room(mode, running, room)))
+}
+
+fn no_room(mode: TaskMode, running: usize, room: usize) -> String {
+    match (mode, room) {
+        (TaskMode::Headless, _) => format!("it starts when a slot is free: {running} of {room} slots busy"),
+        (TaskMode::Interactive, 0) => "nothing: `runner.terminals` is 0 here".to_owned(),
+        (TaskMode::Interactive, _) => {
+            format!(
+                "it starts when another interactive run ends: {running} of {room} (`runner.terminals`) are open"
+            )
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_never_waits_for_a_slot() {
+        let told = |mode, room| no_room(mode, 4, room);
+        insta::assert_snapshot!(told(TaskMode::Headless, 4), @"it starts when a slot is free: 4 of 4 slots busy");
+        insta::assert_snapshot!(told(TaskMode::Interactive, 4), @"it starts when another interactive run ends: 4 of 4 (`runner.terminals`) are open");
+        insta::assert_snapshot!(told(TaskMode::Interactive, 0), @"nothing: `runner.terminals` is 0 here");
+    }
 }

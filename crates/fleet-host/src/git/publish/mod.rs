@@ -63,7 +63,7 @@ pub enum Published {
     Kept(NotPublished),
 }
 
-/// What a person did that kept a branch from being published.
+/// What kept a branch from being published.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotPublished {
     /// The branch has commits that are not ours.
@@ -71,6 +71,8 @@ pub enum NotPublished {
         at: Oid,
     },
     Deleted,
+    /// The branch existed before its task, and would lose commits that it had when the run began.
+    Rewritten,
     /// The branch is checked out, or a rebase or bisection will return to it.
     CheckedOut {
         place: PathBuf,
@@ -90,6 +92,7 @@ impl fmt::Display for NotPublished {
         match self {
             Self::Moved { at } => write!(f, "it was moved to {at}"),
             Self::Deleted => f.write_str("it was deleted"),
+            Self::Rewritten => f.write_str("the agent rewrote commits that were there before"),
             Self::CheckedOut { place } => write!(f, "it is checked out at {}", place.display()),
             Self::NameTaken { why } => f.write_str(why),
             Self::Locked { lock } => {

@@ -101,7 +101,7 @@ pub enum KeepFiles {
 pub enum StartAt {
     /// A new branch at this commit; the name must be free.
     New(Oid),
-    /// An existing branch, of an earlier attempt.
+    /// An existing branch: of an earlier attempt, or of the user, who named it.
     Continue,
 }
 
@@ -110,6 +110,8 @@ pub struct OpenRequest {
     pub owner: String,
     pub branch: String,
     pub start: StartAt,
+    /// Whether the branch existed before its task: then it only ever gets commits on top of where the run began.
+    pub forward_only: bool,
     /// What a start that only the vault has was made of: held in the user's repository as long as it is needed.
     pub borrowed: Vec<Oid>,
     /// The folder that is taken if it is free.
@@ -126,6 +128,7 @@ impl OpenRequest {
             owner: owner.into(),
             branch: branch.into(),
             start,
+            forward_only: false,
             borrowed: Vec::new(),
             preferred: None,
             submodule_time: CHECKOUT_TIMEOUT,

@@ -130,6 +130,7 @@ impl Area {
             at: Some(at.clone()),
             published,
             intended: None,
+            forward_only: open.forward_only,
             held,
             git_dir: None,
             was_linked: false,
@@ -149,7 +150,7 @@ impl Area {
         }
     }
 
-    /// Where the branch of an earlier attempt is. One that a person has checked out or rebases could not be moved at the
+    /// Where an existing branch is. One that a person has checked out or rebases could not be moved at the
     /// end.
     fn tip_to_continue(&self, branch: &str, name: &str) -> Result<Oid, WorkspaceError> {
         if let Some(place) = place_in_use(&self.repo, name)?.filter(|place| !self.is_ours(place)) {

@@ -6,9 +6,15 @@ use super::Workspace;
 use super::slot::SlotClaim;
 use crate::git::error::GitError;
 use crate::git::oid::Oid;
-use crate::git::publish::{Compression, Publish, Published, publish};
+use crate::git::publish::{Compression, NotPublished, Publish, Published, publish};
+use crate::git::refs;
 
 impl Workspace {
+    /// Whether the branch existed before its task, here or on a remote.
+    pub fn has_existing_branch(&self) -> bool {
+        self.claim.forward_only
+    }
+
     /// Whether the branch in the user's repository has something of this run.
     pub(super) fn is_published(&self) -> bool {
         let published = self.published.lock().map_or(None, |published| published.clone());
@@ -20,6 +26,9 @@ impl Workspace {
         let mut published = self.published.lock().unwrap_or_else(PoisonError::into_inner);
         if published.as_ref() == Some(commit) {
             return Ok(Published::Done);
+        }
+        if !self.is_forward(commit)? {
+            return Ok(Published::Kept(NotPublished::Rewritten));
         }
         // Noted before it is done: after a take-over, our own changes must be distinguishable from a person's.
         let (at, intended) = (published.clone(), Some(commit.clone()));
@@ -42,6 +51,15 @@ impl Workspace {
             let _ = self.held.write_claim(&SlotClaim { published: published.clone(), ..self.claim.clone() });
         }
         Ok(answer)
+    }
+
+    /// Whether a branch that existed before its task keeps everything that it had when the run began. What the agent
+    /// published since then is its own to change.
+    fn is_forward(&self, commit: &Oid) -> Result<bool, GitError> {
+        match &self.claim.at {
+            Some(at) if self.claim.forward_only => refs::is_ancestor(&self.vault.dir, at, commit),
+            _ => Ok(true),
+        }
     }
 
     /// The commits that the workspace was made from and that the user's repository still has. They are held again if

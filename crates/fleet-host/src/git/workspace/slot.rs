@@ -50,6 +50,9 @@ pub(super) struct SlotClaim {
     /// Where we were about to bring it when this was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) intended: Option<Oid>,
+    /// The branch existed before its task: it only ever gets commits on top of `at`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) forward_only: bool,
     /// Commits that are held in the user's repository for this workspace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) held: Vec<Oid>,

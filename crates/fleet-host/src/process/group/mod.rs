@@ -70,10 +70,12 @@ impl Group {
 
     /// The run in whose group this process is, by the outermost group of ours. A fork stays in its group.
     pub fn run_of_this_process() -> Option<String> {
-        let path = place::own_path()?;
-        // A runner's scope has a name like that, too, which no run can have.
-        let mut runs = path.split('/').filter_map(|name| name.strip_prefix(PREFIX));
-        runs.find(|name| is_plain(name)).map(ToOwned::to_owned)
+        run_in(&place::own_path()?)
+    }
+
+    /// The same for another process.
+    pub fn run_of_process(pid: i32) -> Option<String> {
+        run_in(&place::path_of(pid)?)
     }
 
     /// Whether the group can hold processes and is one of ours: what is read from a file is not taken for granted.
@@ -160,6 +162,12 @@ impl Drop for Inside {
         *turn.lock().unwrap_or_else(PoisonError::into_inner) = false;
         free.notify_one();
     }
+}
+
+fn run_in(path: &str) -> Option<String> {
+    // A runner's scope has a name like that, too, which no run can have.
+    let mut runs = path.split('/').filter_map(|name| name.strip_prefix(PREFIX));
+    runs.find(|name| is_plain(name)).map(ToOwned::to_owned)
 }
 
 fn is_plain(run: &str) -> bool {

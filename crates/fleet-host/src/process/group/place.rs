@@ -15,6 +15,11 @@ pub(super) fn own_path() -> Option<String> {
     path_in(&kernel_file::read_text("/proc/self/cgroup").ok()?).map(ToOwned::to_owned)
 }
 
+/// The same for another process.
+pub(super) fn path_of(pid: i32) -> Option<String> {
+    path_in(&kernel_file::read_text(format!("/proc/{pid}/cgroup")).ok()?).map(ToOwned::to_owned)
+}
+
 fn path_in(groups: &str) -> Option<&str> {
     groups.lines().find_map(|line| line.strip_prefix("0::"))
 }

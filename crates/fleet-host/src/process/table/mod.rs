@@ -64,6 +64,8 @@ pub(super) struct Line {
     pub(super) own: ProcessEntry,
     /// The nearest first, without the first process of all.
     pub(super) above: Vec<ProcessEntry>,
+    /// Whether it reaches up to the first process: one that ended meanwhile cuts it off.
+    pub(super) is_complete: bool,
 }
 
 fn line_above(pid: i32, find: impl Fn(i32) -> Option<ProcessEntry>) -> Option<Line> {
@@ -78,7 +80,7 @@ fn line_above(pid: i32, find: impl Fn(i32) -> Option<ProcessEntry>) -> Option<Li
         line.push(parent.clone());
         child = parent;
     }
-    Some(Line { own, above: line })
+    Some(Line { own, above: line, is_complete: child.parent <= 1 })
 }
 
 impl ProcessState {

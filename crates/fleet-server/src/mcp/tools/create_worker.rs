@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
 
-use fleet_api::Client;
 use fleet_api::verbs::create::{Grouping, Job, JobOptions, Request};
+use fleet_api::{Client, ModeChoice};
 use fleet_core::id::TaskId;
-use fleet_core::task::Tuning;
+use fleet_core::task::{TaskMode, Tuning};
 use serde_json::Value;
 
 use super::prelude::*;
@@ -105,6 +105,7 @@ fn wishes(args: &Args) -> JobOptions {
         base: base(args.base_ref.clone()),
         limits: time_limit(args.timeout_seconds),
         read_only: args.read_only.unwrap_or_default(),
+        mode: ModeChoice(Some(TaskMode::Headless)),
         ..JobOptions::default()
     }
 }

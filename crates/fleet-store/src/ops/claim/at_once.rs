@@ -1,7 +1,7 @@
 //! The unconstrained claim as one statement, on PostgreSQL. Eight claimers are bound by the server's work per message;
 //! separate statements for the head, the runs and the events cost eight messages for each claim.
 
-use super::{Claim, Claimed};
+use super::{Claim, ClaimOnly, Claimed};
 use crate::dialect::Dialect;
 use crate::ops::prelude::*;
 use crate::ops::rows::{self, Described, task_columns};
@@ -30,9 +30,10 @@ macro_rules! at_once {
             $chosen,
             "), \
              started AS ( \
-               INSERT INTO runs (id, task, project, fence, state, runner, place, agent, lease_until, created_at",
+               INSERT INTO runs (id, task, project, fence, state, runner, place, agent, lease_until, created_at, \
+                 interactive",
             $column,
-            ") SELECT run, id, project, fence, 'preparing', $3, $6, coalesce(nullif(agent, ''), $4), $5, $1",
+            ") SELECT run, id, project, fence, 'preparing', $3, $6, coalesce(nullif(agent, ''), $4), $5, $1, interactive",
             $account,
             " FROM moved), \
              told AS ( \
@@ -102,9 +103,10 @@ const MANY: &str = at_once!(many plain);
 pub(super) const MANY_KNOWING: &str = at_once!(many knowing);
 
 impl Claim {
-    /// The whole claim, if this engine can do it in one statement and nothing constrains it.
+    /// The whole claim, if this engine can do it in one statement and nothing constrains it. Claimers without a slot or
+    /// without a terminal do so seldom, and have no statement for it.
     pub(super) async fn at_once(&self, tx: &mut dyn Tx) -> Result<Option<Vec<Claimed>>, StoreError> {
-        if tx.dialect() != Dialect::Postgres || self.is_bounded() {
+        if tx.dialect() != Dialect::Postgres || self.is_bounded() || self.only != ClaimOnly::Any {
             return Ok(None);
         }
         let knows = self.able.is_some() || self.projects.is_some() || !self.accounts.is_empty();

@@ -26,15 +26,17 @@ struct Lane {
     agent: String,
     project: ProjectId,
     has_scope: i64,
+    interactive: bool,
 }
 
 impl Lane {
     fn read(mut row: Row) -> Result<Self, StoreError> {
-        Ok(Self { agent: row.text()?, project: row.parse()?, has_scope: row.int()? })
+        let (agent, project, has_scope) = (row.text()?, row.parse()?, row.int()?);
+        Ok(Self { agent, project, has_scope, interactive: row.int()? == 1 })
     }
 }
 
-/// One of three ways to the next lane: from a lane `l`, by the columns of the index that stay as they are.
+/// One of four ways to the next lane: from a lane `l`, by the columns of the index that stay as they are.
 macro_rules! next_lane {
     ($same:literal, $order:literal) => {
         concat!(
@@ -50,29 +52,37 @@ macro_rules! next_lane {
 /// The lanes that have ready tasks. A comparison of rows would say in one line which lane is next, but SQLite uses only
 /// the first column of such a comparison with an index.
 pub(in crate::ops) const LANES: &str = concat!(
-    "WITH RECURSIVE lanes (agent, project, has_scope) AS ( \
-       SELECT f.agent, f.project, f.has_scope FROM ( \
-         SELECT agent, project, has_scope FROM tasks {by_lane} WHERE status = 'ready' \
-         ORDER BY agent, project, has_scope LIMIT 1) AS f \
+    "WITH RECURSIVE lanes (agent, project, has_scope, interactive) AS ( \
+       SELECT f.agent, f.project, f.has_scope, f.interactive FROM ( \
+         SELECT agent, project, has_scope, interactive FROM tasks {by_lane} WHERE status = 'ready' \
+         ORDER BY agent, project, has_scope, interactive LIMIT 1) AS f \
        UNION ALL \
-       SELECT t.agent, t.project, t.has_scope FROM lanes l CROSS JOIN tasks t WHERE t.id = coalesce(",
-    next_lane!("n.agent = l.agent AND n.project = l.project AND n.has_scope > l.has_scope", "n.has_scope"),
+       SELECT t.agent, t.project, t.has_scope, t.interactive FROM lanes l CROSS JOIN tasks t WHERE t.id = coalesce(",
+    next_lane!(
+        "n.agent = l.agent AND n.project = l.project AND n.has_scope = l.has_scope AND n.interactive > l.interactive",
+        "n.interactive"
+    ),
     ", ",
-    next_lane!("n.agent = l.agent AND n.project > l.project", "n.project, n.has_scope"),
+    next_lane!(
+        "n.agent = l.agent AND n.project = l.project AND n.has_scope > l.has_scope",
+        "n.has_scope, n.interactive"
+    ),
     ", ",
-    next_lane!("n.agent > l.agent", "n.agent, n.project, n.has_scope"),
-    ")) SELECT agent, project, has_scope FROM lanes"
+    next_lane!("n.agent = l.agent AND n.project > l.project", "n.project, n.has_scope, n.interactive"),
+    ", ",
+    next_lane!("n.agent > l.agent", "n.agent, n.project, n.has_scope, n.interactive"),
+    ")) SELECT agent, project, has_scope, interactive FROM lanes"
 );
 
-/// The best tasks of lanes, a limited number of each. Lanes are a JSON list of agent and project, with a scope or
-/// without.
+/// The best tasks of lanes, a limited number of each. Lanes are a JSON list of agent, project and `interactive`, with a
+/// scope or without.
 macro_rules! head_of_lane {
     ($columns:literal) => {
         concat!(
             "SELECT ",
             $columns,
             " FROM tasks h {by_lane} WHERE h.status = 'ready' AND h.agent = j.value ->> 0 \
-               AND h.project = j.value ->> 1 AND h.has_scope = $2 \
+               AND h.project = j.value ->> 1 AND h.has_scope = $2 AND h.interactive = CAST(j.value ->> 2 AS BIGINT) \
              ORDER BY h.priority DESC, h.id LIMIT $3 {skip_locked}"
         )
     };
@@ -160,7 +170,8 @@ impl Claim {
 
     fn could_start(&self, lane: &Lane, load: &Load) -> bool {
         let agent = self.agent(lane.agent.clone());
-        self.has(lane.project)
+        self.only.column().is_none_or(|interactive| lane.interactive == interactive)
+            && self.has(lane.project)
             && self.can_start(&agent)
             && load.lane(lane.project, &agent, &self.caps).is_ok()
     }
@@ -176,7 +187,7 @@ impl Claim {
             let named: Vec<_> = lanes
                 .iter()
                 .filter(|lane| lane.has_scope == has_scope)
-                .map(|lane| (&lane.agent, lane.project))
+                .map(|lane| (&lane.agent, lane.project, i64::from(lane.interactive)))
                 .collect();
             if !named.is_empty() {
                 let limit = self.slots().saturating_add(lookahead);

@@ -3,15 +3,17 @@
 //! Usually nothing constrains the choice: no caps, no budget, no paused account, no file scopes, nothing that this claimer
 //! does not have. Then the head of the
 //! ready index is taken as it is, and many claimers work side by side. Otherwise one claimer at a time counts what
-//! runs and what was spent, looks at the head of every lane (agent, project, with or without a scope) and lets the pure
-//! scheduler choose. Lanes keep the cost flat: a hundred thousand tasks of a paused agent are one lane that is skipped.
+//! runs and what was spent, looks at the head of every lane (agent, project, with or without a scope, in a terminal or
+//! not) and lets the pure scheduler choose. Lanes keep the cost flat: a hundred thousand tasks of a paused agent are one lane that is skipped.
 
 mod at_once;
 mod lanes;
+mod look;
 #[cfg(test)]
 mod plans;
 
 pub(super) use lanes::LANES;
+pub use look::FirstReady;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -36,6 +38,7 @@ pub struct Claim {
     pub place: String,
     /// Ids for the runs: at most as many tasks are taken.
     pub runs: Vec<RunId>,
+    pub only: ClaimOnly,
     /// The agent of tasks that name none.
     pub default_agent: AgentName,
     /// The agents that can be started there; `None` is any. Tasks of others are left to other claimers.
@@ -52,18 +55,48 @@ pub struct Claim {
     pub now: Millis,
 }
 
+/// Which tasks the claimer has room for: agents in terminals take no slot, and have a number of their own.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ClaimOnly {
+    #[default]
+    Any,
+    Headless,
+    Interactive,
+}
+
+impl ClaimOnly {
+    /// What the column `interactive` must be.
+    const fn column(self) -> Option<bool> {
+        match self {
+            Self::Any => None,
+            Self::Headless => Some(false),
+            Self::Interactive => Some(true),
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 pub struct Claimed {
     pub task: Task,
     pub run: Run,
 }
 
-const HEAD: &str = concat!(
-    "SELECT ",
-    task_columns!(),
-    ", (SELECT d.text FROM task_descriptions d WHERE d.task = t.id) FROM tasks t WHERE t.status = 'ready' \
-     ORDER BY t.priority DESC, t.id LIMIT $1 {skip_locked}"
-);
+macro_rules! head {
+    ($only:literal) => {
+        concat!(
+            "SELECT ",
+            task_columns!(),
+            ", (SELECT d.text FROM task_descriptions d WHERE d.task = t.id) FROM tasks t ",
+            $only,
+            " ORDER BY t.priority DESC, t.id LIMIT $1 {skip_locked}"
+        )
+    };
+}
+
+const HEAD: &str = head!("WHERE t.status = 'ready'");
+/// Passes over the interactive tasks at the head: only for a runner whose terminals are all taken.
+const HEAD_HEADLESS: &str = head!("WHERE t.status = 'ready' AND t.interactive = 0");
+const HEAD_INTERACTIVE: &str = head!("{by_terminal} WHERE t.status = 'ready' AND t.interactive = 1");
 
 /// Whether an account is paused, and whether scheduled tasks are due: seldom, so it costs one look and no write.
 const PAUSED_AND_DUE: &str = "SELECT EXISTS (SELECT 1 FROM pauses WHERE until > $1), \
@@ -119,7 +152,12 @@ impl Claim {
         if paused || self.is_bounded() {
             return Ok(None);
         }
-        let head = tx.query(sql!(HEAD, self.slots())).await?;
+        let head = match self.only {
+            ClaimOnly::Any => HEAD,
+            ClaimOnly::Headless => HEAD_HEADLESS,
+            ClaimOnly::Interactive => HEAD_INTERACTIVE,
+        };
+        let head = tx.query(sql!(head, self.slots())).await?;
         let tasks =
             head.into_iter().map(|row| rows::task(row, Described::Joined)).collect::<Result<Vec<_>, _>>()?;
         let free = |task: &Task| {
@@ -175,6 +213,7 @@ impl Claim {
             detail: None,
             runner: self.runner.clone(),
             place: self.place.clone(),
+            mode: task.spec.mode,
             agent: self.agent_of(task).to_owned(),
             model: None,
             branch: None,
@@ -188,6 +227,7 @@ impl Claim {
             account: self.account_of(self.agent_of(task)).map(str::to_owned),
             activity: None,
             percent: None,
+            agent_state: None,
             decoded: 0,
             batches: 0,
             stop: None,
@@ -202,7 +242,8 @@ impl Claim {
 async fn insert_run(tx: &mut dyn Tx, run: &Run) -> Result<(), StoreError> {
     let insert = sql!(
         "INSERT INTO runs (id, task, project, fence, state, runner, place, agent, lease_until, created_at, account, \
-         reserved_micro_usd, reserved_tokens) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+         reserved_micro_usd, reserved_tokens, interactive) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
         run.id,
         run.task,
         run.project,
@@ -216,6 +257,7 @@ async fn insert_run(tx: &mut dyn Tx, run: &Run) -> Result<(), StoreError> {
         run.account.as_deref(),
         stored(run.reserved.micro_usd),
         stored(run.reserved.tokens),
+        run.mode.is_interactive(),
     );
     tx.defer(insert).await
 }

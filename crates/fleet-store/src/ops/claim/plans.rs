@@ -8,10 +8,10 @@ use std::fmt::Write as _;
 
 use tokio_postgres::NoTls;
 
-use super::HEAD;
-use super::LANES;
 use super::at_once::{MANY_KNOWING, ONE_KNOWING};
 use super::lanes::{HEADS_POSTGRES, HEADS_SQLITE};
+use super::look::FIRST_INTERACTIVE;
+use super::{HEAD, HEAD_HEADLESS, HEAD_INTERACTIVE, LANES};
 use crate::dialect::Dialect;
 use crate::ops::upcoming::{DEFERRED, READY};
 use crate::{Store, StoreUrl, migrate};
@@ -23,7 +23,7 @@ fn sqlite_walks_along_indexes_and_never_sorts() {
     for migration in migrate::after(0) {
         connection.execute_batch(&Dialect::Sqlite.adapt(migration.sql)).unwrap();
     }
-    for text in [LANES, HEADS_SQLITE, HEAD] {
+    for text in [LANES, HEADS_SQLITE, HEAD, HEAD_HEADLESS, HEAD_INTERACTIVE, FIRST_INTERACTIVE] {
         let text = Dialect::Sqlite.adapt(text);
         let mut explain = connection.prepare(&format!("EXPLAIN QUERY PLAN {text}")).unwrap();
         for number in 1..=explain.parameter_count() {
@@ -33,7 +33,8 @@ fn sqlite_walks_along_indexes_and_never_sorts() {
         while let Some(row) = rows.next().unwrap() {
             plan.push(row.get::<_, String>(3).unwrap());
         }
-        let is_full = |step: &&String| step.starts_with("SCAN t") && !step.contains("tasks_by_lane");
+        let is_bounded = |step: &str| step.contains("tasks_by_lane") || step.contains("tasks_interactive");
+        let is_full = |step: &&String| step.starts_with("SCAN t") && !is_bounded(step);
         assert_eq!(plan.iter().find(is_full), None, "{text}\n{plan:#?}");
         assert!(!plan.iter().any(|step| step.contains("TEMP B-TREE")), "{text}\n{plan:#?}");
     }
@@ -63,7 +64,10 @@ async fn postgresql_reads_no_table_from_one_end_to_the_other() {
         (LANES, String::new()),
         (READY, "(101)".to_owned()),
         (DEFERRED, "(101, 5)".to_owned()),
-        (HEADS_POSTGRES, "('[[\"agent1\", \"p1\"]]', 0, 8)".to_owned()),
+        (HEADS_POSTGRES, "('[[\"agent1\", \"p1\", 0]]', 0, 8)".to_owned()),
+        (HEAD_HEADLESS, "(8)".to_owned()),
+        (HEAD_INTERACTIVE, "(8)".to_owned()),
+        (FIRST_INTERACTIVE, "(5)".to_owned()),
     ];
     for (number, (text, values)) in statements.into_iter().enumerate() {
         let text = Dialect::Postgres.adapt(text);

@@ -32,7 +32,8 @@ impl Op for AdvanceRun {
         let state = run.state();
         let started_at = Some(self.now).filter(|_| self.event == RunMove::Start).or(run.started_at);
         let advance = sql!(
-            "UPDATE runs SET state = $2, started_at = $3 WHERE id = $1",
+            "UPDATE runs SET state = $2, started_at = $3, \
+             agent_state = CASE WHEN $2 = 'running' THEN agent_state END WHERE id = $1",
             self.run,
             state.as_str(),
             started_at,

@@ -1,7 +1,7 @@
 //! The events of a run, in batches, each exactly once.
 
 use fleet_core::id::ProjectId;
-use fleet_core::run::{Meter, Totals};
+use fleet_core::run::{AgentStateNow, Meter, Totals};
 use serde::{Deserialize, Serialize};
 
 use super::row::run_columns;
@@ -39,6 +39,8 @@ pub struct AppendRunEvents {
 
 /// The longest activity, in characters: it is shown in a column of a list.
 pub(super) const LONGEST_ACTIVITY: usize = 200;
+/// Of what an agent in a terminal asks, in characters: its event has all of it, and the row is written often.
+const LONGEST_STATE_TEXT: usize = 500;
 /// Conversation ids are shorter; a longer text is not one.
 const LONGEST_SESSION: usize = 500;
 
@@ -85,11 +87,17 @@ impl AppendRunEvents {
     /// Moves the run's mark, if it stands where this stretch begins and the lease holds.
     async fn advance(&self, tx: &mut dyn Tx) -> Result<Option<(ProjectId, TaskId, Unbooked)>, StoreError> {
         let count = |number: u64| i64::try_from(number.min(MAX_USED)).unwrap_or(i64::MAX);
+        let now = AgentStateNow::last(&self.facts);
+        let now = now.as_ref();
         let advance = sql!(
             "UPDATE runs SET decoded = $4, input_tokens = coalesce($5, input_tokens), \
              output_tokens = coalesce($6, output_tokens), micro_usd = coalesce($7, micro_usd), \
              activity = coalesce($8, activity), session = coalesce($9, session), \
-             meter = coalesce($10, meter), batches = CASE WHEN batches < $11 THEN $11 ELSE batches END \
+             meter = coalesce($10, meter), \
+             agent_state = coalesce($12, agent_state), agent_state_text = coalesce($13, agent_state_text), \
+             agent_state_evidence = coalesce($14, agent_state_evidence), \
+             agent_state_since = CASE WHEN agent_state = $12 AND agent_state_text = $13 THEN agent_state_since \
+               ELSE coalesce($15, agent_state_since) END, batches = CASE WHEN batches < $11 THEN $11 ELSE batches END \
              WHERE id = $1 AND fence = $2 AND decoded = $3 AND ended_at IS NULL AND (decoded < $4 OR batches < $11) \
              RETURNING project, task, micro_usd - booked_micro_usd, input_tokens + output_tokens - booked_tokens",
             self.run,
@@ -103,6 +111,10 @@ impl AppendRunEvents {
             self.session.as_deref().map(|text| bounded(text, LONGEST_SESSION)),
             self.meter.as_ref().map(json).transpose()?,
             self.batch,
+            now.map(|now| now.state.as_str()),
+            now.map(|now| bounded(&now.text, LONGEST_STATE_TEXT)),
+            now.map(|now| bounded(&now.evidence, LONGEST_STATE_TEXT)),
+            now.map(|now| now.since),
         );
         let row = tx.query_one(advance).await?;
         row.map(|mut row| {

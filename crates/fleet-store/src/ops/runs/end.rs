@@ -5,7 +5,7 @@ use fleet_core::run::{Ending, Reason, Run, RunState};
 use fleet_core::task::{Task, TaskMove};
 use serde::{Deserialize, Serialize};
 
-use super::failure::{Consequence, FailureSettings};
+use super::failure::{Consequence, FailureSettings, released};
 use super::row::{self, about_run, lock_run, lock_to_end};
 use super::texts::{RunTextKind, shown, write_text};
 use crate::ops::messages::has_new_messages;
@@ -76,7 +76,7 @@ impl EndRun {
                 self.failed(tx, &mut task, run, (*reason, shown(detail))).await?
             }
             Ending::Succeeded if has_new_messages(tx, run, self.now).await? => goes_on(&mut task),
-            _ => self.ended(&mut task),
+            _ => self.ended(&mut task, run),
         };
         let Consequence { event, fact } = match &run.stop {
             Some(stop) if stop.overrides(consequence.event) => cancelled(&mut task, &stop.why),
@@ -84,7 +84,7 @@ impl EndRun {
         };
         step(&mut task, event)?;
         let close = sql!(
-            "UPDATE runs SET state = $2, reason = $3, detail = $4, ended_at = $5 WHERE id = $1",
+            "UPDATE runs SET state = $2, reason = $3, detail = $4, ended_at = $5, agent_state = NULL WHERE id = $1",
             run.id,
             run.state.as_str(),
             self.ending.reason().map(Reason::as_str),
@@ -106,15 +106,10 @@ impl EndRun {
     }
 
     /// What happens to the task of a run that did not fail; updates its history.
-    fn ended(&self, task: &mut Task) -> Consequence {
+    fn ended(&self, task: &mut Task, run: &Run) -> Consequence {
         match &self.ending {
             Ending::Asked => Consequence { event: TaskMove::Ask, fact: Fact::TaskWaiting {} },
-            Ending::Released(detail) => {
-                let (detail, failures) = (shown(detail), task.history.failures);
-                task.history.remark = Some(detail.clone());
-                let fact = Fact::TaskRequeued { reason: None, detail, failures, not_before: None };
-                Consequence { event: TaskMove::Requeue, fact }
-            }
+            Ending::Released(detail) => released(task, run, shown(detail)),
             Ending::Cancelled(why) => cancelled(task, why),
             Ending::Succeeded | Ending::Failed(..) => {
                 task.history.reason = None;

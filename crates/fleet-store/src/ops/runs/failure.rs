@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fleet_core::policy::{
-    EligibleAgent, FailedRun, FailureAction, FailureDecision, Policy, ProviderRefusal, successor,
+    EligibleAgent, FailedRun, FailureAction, FailureDecision, Policy, ProviderRefusal, ReleasedRun, successor,
 };
 use fleet_core::run::{Reason, Run};
 use fleet_core::task::{AgentName, Task, TaskMove};
@@ -55,7 +55,8 @@ impl EndRun {
             _ => None,
         };
         let (failures, waits) = (task.history.failures, task.history.waits);
-        let failure = FailedRun { reason, failures, waits, retry: task.spec.retry, jitter: self.jitter };
+        let (mode, retry) = (run.mode, task.spec.retry);
+        let failure = FailedRun { reason, mode, failures, waits, retry, jitter: self.jitter };
         let verdict = policy.after_failure(&failure, next);
         if verdict.counts(reason) {
             task.history.failures += 1;
@@ -66,10 +67,7 @@ impl EndRun {
         task.history.remark = Some(detail.clone());
         let failures = task.history.failures;
         let not_before = match verdict {
-            FailureDecision::GiveUp => {
-                let fact = Fact::TaskFailed { reason, detail, failures };
-                return Ok(Consequence { event: TaskMove::Fail, fact });
-            }
+            FailureDecision::GiveUp => return Ok(given_up(task, reason, detail)),
             FailureDecision::RetryAfter(wait) => Some(self.now.plus(wait)),
             // The pause of the account holds it back, and ends for all tasks at once when a person lifts it.
             FailureDecision::Pause => None,
@@ -101,6 +99,26 @@ impl EndRun {
         write_agent(tx, task).await?;
         record(tx, self.now, about_run(run), &fact).await
     }
+}
+
+/// What the store says of a task that failed; its history is up to date.
+fn given_up(task: &Task, reason: Reason, detail: String) -> Consequence {
+    let fact = Fact::TaskFailed { reason, detail, failures: task.history.failures };
+    Consequence { event: TaskMove::Fail, fact }
+}
+
+/// A run was stopped through no fault of its task: the task returns to the queue, or waits for a person.
+pub(super) fn released(task: &mut Task, run: &Run, detail: String) -> Consequence {
+    task.history.remark = Some(detail.clone());
+    let mode = task.spec.mode;
+    let released = ReleasedRun { mode, had_agent: run.started_at.is_some(), was_switched: mode != run.mode };
+    if let Some(reason) = released.failure() {
+        task.history.reason = Some(reason);
+        return given_up(task, reason, detail);
+    }
+    let failures = task.history.failures;
+    let fact = Fact::TaskRequeued { reason: None, detail, failures, not_before: None };
+    Consequence { event: TaskMove::Requeue, fact }
 }
 
 impl FailureSettings {

@@ -2,8 +2,8 @@
 
 use fleet_core::budget::Bounds;
 use fleet_core::event::EventSubject;
-use fleet_core::run::{Run, RunMove, Totals};
-use fleet_core::task::Task;
+use fleet_core::run::{AgentStateNow, Run, RunMove, Totals};
+use fleet_core::task::{Task, TaskMode};
 
 use crate::ops::prelude::*;
 use crate::ops::rows::lock_task;
@@ -15,7 +15,8 @@ macro_rules! run_columns {
         "r.id, r.task, r.project, r.fence, r.state, r.reason, r.detail, r.runner, r.place, r.agent, r.model, r.branch, \
          r.base, r.workspace, r.keeper, r.session, r.meter, r.input_tokens, r.output_tokens, r.micro_usd, r.activity, \
          r.percent, r.decoded, r.batches, r.stop, r.lease_until, r.created_at, r.started_at, r.ended_at, r.reserved_micro_usd, \
-         r.reserved_tokens, r.account"
+         r.reserved_tokens, r.account, r.interactive, r.agent_state, r.agent_state_since, r.agent_state_text, \
+         r.agent_state_evidence"
     };
 }
 pub(in crate::ops) use run_columns;
@@ -52,7 +53,20 @@ pub(in crate::ops) fn run(row: &mut Row) -> Result<Run, StoreError> {
         ended_at: row.optional_int()?.map(Millis),
         reserved: Bounds { micro_usd: bound(row)?, tokens: bound(row)? },
         account: row.optional_text()?,
+        mode: if row.int()? == 1 { TaskMode::Interactive } else { TaskMode::Headless },
+        agent_state: agent_state(row)?,
     })
+}
+
+fn agent_state(row: &mut Row) -> Result<Option<AgentStateNow>, StoreError> {
+    let (state, since) = (row.optional_parse()?, row.optional_int()?);
+    let (text, evidence) = (row.optional_text()?, row.optional_text()?);
+    Ok(state.zip(since).map(|(state, since)| AgentStateNow {
+        state,
+        since: Millis(since),
+        text: text.unwrap_or_default(),
+        evidence: evidence.unwrap_or_default(),
+    }))
 }
 
 fn count(row: &mut Row) -> Result<u64, StoreError> {

@@ -9,8 +9,8 @@ use fleet_core::schedule::Caps;
 use fleet_core::task::{Status, TaskMove, TaskState};
 use fleet_store::StoreError;
 use fleet_store::ops::{
-    AdvanceRun, AppendRunEvents, Claim, Claimed, EndRun, FailureSettings, ListTasks, MoveTask, RenewLease,
-    StatusFilter, TaskFilter,
+    AdvanceRun, AppendRunEvents, Claim, ClaimOnly, Claimed, EndRun, FailureSettings, ListTasks, MoveTask,
+    RenewLease, StatusFilter, TaskFilter,
 };
 
 use super::{Signal, Worker, now};
@@ -71,6 +71,7 @@ pub(super) async fn claim(
         runner: worker.orders.name.clone(),
         place: "here".to_owned(),
         runs: (0..slots).map(|_| worker.id()).collect(),
+        only: ClaimOnly::Any,
         default_agent: "scripted".parse().unwrap(),
         able: None,
         projects: None,

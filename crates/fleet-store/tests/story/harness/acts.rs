@@ -11,9 +11,9 @@ use fleet_core::run::{Ending, Run, RunMove};
 use fleet_core::schedule::Caps;
 use fleet_core::task::{Task, TaskMove, TaskSpec, TaskState};
 use fleet_store::ops::{
-    AddDependency, AddTasks, AdvanceRun, Author, Claim, Claimed, DeleteTask, EndRun, EnsureProject,
-    ExpireLeases, FailureSettings, GetRun, GetTask, MoveTask, NewTask, PrepareRun, Prepared, ProjectCheckout,
-    RemoveDependency, RenewLease, RunDetail, SendMessage, TaskDetail,
+    AddDependency, AddTasks, AdvanceRun, Author, Claim, ClaimOnly, Claimed, DeleteTask, EndRun,
+    EnsureProject, ExpireLeases, FailureSettings, GetRun, GetTask, MoveTask, NewTask, PrepareRun, Prepared,
+    ProjectCheckout, RemoveDependency, RenewLease, RunDetail, SendMessage, TaskDetail,
 };
 
 use super::Rig;
@@ -124,6 +124,7 @@ impl Rig {
             runner: "runner".to_owned(),
             place: HERE.to_owned(),
             runs: (0..slots).map(|_| self.id()).collect(),
+            only: ClaimOnly::Any,
             default_agent: "claude".parse().unwrap(),
             able: None,
             projects: None,

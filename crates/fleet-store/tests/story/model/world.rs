@@ -12,7 +12,7 @@ use fleet_core::policy::{
 };
 use fleet_core::run::{Ending, Reason, Run};
 use fleet_core::schedule::{self, QueuedTask};
-use fleet_core::task::{Task, TaskMove, TaskState};
+use fleet_core::task::{Task, TaskMode, TaskMove, TaskState};
 use fleet_core::time::Millis;
 use fleet_store::StoreError;
 
@@ -345,7 +345,8 @@ impl World {
         }
         let known = self.known(id);
         let (failures, waits, retry) = (known.failures, known.waits, known.retry);
-        let verdict = policy.after_failure(&FailedRun { reason, failures, waits, retry, jitter }, None);
+        let failure = FailedRun { reason, mode: TaskMode::Headless, failures, waits, retry, jitter };
+        let verdict = policy.after_failure(&failure, None);
         if verdict.counts(reason) {
             known.failures += 1;
         } else {

@@ -6,6 +6,7 @@
 mod act;
 mod child;
 mod print;
+mod terminal;
 
 use clap::Args;
 use fleet_agents::demo::{self, Child};
@@ -15,6 +16,7 @@ use super::text_input::read_stdin;
 use crate::Done;
 use crate::output::Output;
 use act::DemoWork;
+use terminal::DemoTerminal;
 
 /// Work as a scripted agent on the task on standard input, in the current directory
 #[derive(Debug, Args)]
@@ -26,6 +28,9 @@ pub(crate) struct DemoAgent {
     /// Go on with this conversation
     #[arg(long, value_name = "ID")]
     session: Option<String>,
+    /// Take prompts in a terminal
+    #[arg(long)]
+    terminal: bool,
     /// Be a process that an agent left behind
     #[arg(long, value_name = "WORDS")]
     child: Option<Child>,
@@ -40,6 +45,10 @@ impl DemoAgent {
         if let Some(child) = self.child {
             return child::live(child).map_err(cannot);
         }
+        let session = self.session.unwrap_or_else(|| format!("demo-{}", std::process::id()));
+        if self.terminal {
+            return DemoTerminal { session, read_only: self.read_only }.run().map_err(cannot);
+        }
         let prompt = read_stdin()?;
         let steps = match demo::script(&prompt) {
             Ok(steps) => steps.unwrap_or_else(|| demo::job(&prompt, self.read_only)),
@@ -48,7 +57,6 @@ impl DemoAgent {
                 std::process::exit(BAD_SCRIPT);
             }
         };
-        let session = self.session.unwrap_or_else(|| format!("demo-{}", std::process::id()));
         let code = DemoWork::default().work(session, steps).map_err(cannot)?;
         std::process::exit(i32::from(code))
     }

@@ -1,12 +1,37 @@
 //! What the demo agent prints.
 
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use fleet_agents::demo::DemoLine;
 
-/// One line of the documented format.
+/// Whether people read it, in a terminal.
+static IS_FOR_PEOPLE: AtomicBool = AtomicBool::new(false);
+
+/// From now on people read it.
+pub(super) fn for_people() {
+    IS_FOR_PEOPLE.store(true, Ordering::Relaxed);
+}
+
+/// One line of the documented format; for people, its words.
 pub(super) fn line(line: &DemoLine) -> io::Result<()> {
+    if IS_FOR_PEOPLE.load(Ordering::Relaxed) {
+        return words(line).map_or(Ok(()), |words| raw(&words));
+    }
     raw(&serde_json::to_string(line)?)
+}
+
+fn words(line: &DemoLine) -> Option<String> {
+    match line {
+        DemoLine::Text { text } | DemoLine::Thinking { text } | DemoLine::Question { text } => {
+            Some(text.clone())
+        }
+        DemoLine::Tool { name, input, .. } => Some(format!("* {name} {input}")),
+        DemoLine::ToolResult { ok: false, output, .. } => Some(format!("  failed: {output}")),
+        DemoLine::Error { text, .. } => Some(format!("error: {text}")),
+        DemoLine::Result { .. } => Some("Done.".to_owned()),
+        _ => None,
+    }
 }
 
 pub(super) fn raw(text: &str) -> io::Result<()> {

@@ -168,7 +168,9 @@ fn state(listed: &ListedRunView) -> String {
     match listed.task_state {
         _ if run.stopping.is_some() => "stopping".to_owned(),
         Some(task) if run.ended_at.is_some() && !task.is_settled() => task.to_string(),
-        _ => run.state.to_string(),
+        _ => {
+            run.agent_state.as_ref().map_or_else(|| run.state.to_string(), |now| now.state.label().to_owned())
+        }
     }
 }
 
@@ -184,6 +186,8 @@ fn note(run: &RunView) -> String {
     } else if run.ended_at.is_some() {
         let reason = run.reason.map(|reason| reason.to_string());
         reason.into_iter().chain(run.detail.clone()).collect::<Vec<_>>().join(": ")
+    } else if let Some(now) = run.agent_state.as_ref().filter(|now| !now.text.is_empty()) {
+        now.text.clone()
     } else {
         let percent = run.percent.map(|percent| format!("{percent}%"));
         percent.into_iter().chain(run.activity.clone()).collect::<Vec<_>>().join(" ")

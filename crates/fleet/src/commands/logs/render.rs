@@ -18,7 +18,7 @@ const REMEMBERED: usize = 512 * 1024;
 
 /// Remembers what was said, because many agents repeat their last message, or all of it, at their end.
 #[derive(Debug, Default)]
-pub(super) struct Renderer {
+pub(crate) struct Renderer {
     /// Without white space: what came line by line may be repeated as one text.
     said: String,
     /// A fenced block of JSON that may be the report of the agent, as far as it came.
@@ -30,7 +30,7 @@ const LONGEST_REPORT: usize = 500;
 
 impl Renderer {
     /// The lines for an event; none for what only matters to programs.
-    pub(super) fn lines(&mut self, event: &AgentEvent) -> Vec<String> {
+    pub(crate) fn lines(&mut self, event: &AgentEvent) -> Vec<String> {
         match event {
             AgentEvent::Text { text } => {
                 self.remember(text);

@@ -5,6 +5,7 @@ use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
 
 use super::super::Context;
+use super::super::launching::taking;
 use super::super::text_input::TextInput;
 use super::similar;
 use crate::Done;
@@ -42,8 +43,17 @@ impl Add {
             if self.request.threshold.is_some() { Duplicates::Refuse } else { Duplicates::Ignore };
         let mut request = Request { duplicates, ..self.request };
         request.fields.description = self.text.read()?;
-        let named_base = request.fields.base.clone().filter(|_| !request.after.is_empty());
+        let is_after = !request.after.is_empty();
+        let named_base = request.fields.base.clone().filter(|_| is_after);
         let added = context.call(request).await?;
+        if let Some(existing) = added.existing_branch.as_ref().filter(|_| !self.quiet) {
+            context.output.note(&taking(existing));
+            if is_after {
+                context
+                    .output
+                    .note("note: it starts from that branch, not from the work of the tasks before it");
+            }
+        }
         let (agent, agent_is_here) = (added.agent.clone(), added.agent_is_here);
         let task = task(context, added)?;
         context.work_was_queued().await;

@@ -24,7 +24,7 @@ const FORMAT: &str = "A line is a JSON object. Only `title` is required:
   {\"title\": \"Document the API\", \"after\": [\"api\"], \"description\": \"…\", \"agent\": \"codex\"}
 `after` names keys of the file, or ids of tasks that exist. The other fields are those that
 `fleet task export` writes: description, scope, complexity, model, base, branch, limits, retry,
-not_before, meta, batch, read_only, id, state.";
+not_before, meta, batch, read_only, mode, id, state.";
 
 impl Import {
     pub(crate) async fn run(self, context: &Context) -> Done {

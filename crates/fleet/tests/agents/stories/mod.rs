@@ -9,5 +9,6 @@ pub(crate) mod settings;
 pub(crate) mod setup;
 pub(crate) mod silence;
 pub(crate) mod success;
+pub(crate) mod terminals;
 pub(crate) mod tools;
 pub(crate) mod workflows;

@@ -7,6 +7,9 @@ use fleet_testkit::wait_until;
 
 use super::{SOON, Stage, id, prompt};
 
+/// SIGINT, as a bit of `SigCgt`.
+const INTERRUPT: u64 = 1 << 1;
+
 /// Follows until the task runs, then Ctrl-C; returns exit code, the rest of standard output, and standard error.
 fn leave(stage: &Stage, arguments: &[&str]) -> (Option<i32>, String, String) {
     let mut command = stage.fleet.command(arguments);
@@ -15,6 +18,7 @@ fn leave(stage: &Stage, arguments: &[&str]) -> (Option<i32>, String, String) {
     let mut out = BufReader::new(child.stdout.take().unwrap());
     if arguments.contains(&"--json") {
         wait_until(SOON, "a run", || stage.fleet.json(&["status"])["running"] == 1);
+        wait_until(SOON, "somebody who follows it", || catches_interrupts(child.id()));
     } else {
         let mut line = String::new();
         while !line.contains("running") {
@@ -28,6 +32,13 @@ fn leave(stage: &Stage, arguments: &[&str]) -> (Option<i32>, String, String) {
     std::io::Read::read_to_string(&mut out, &mut rest).unwrap();
     let ended = child.wait_with_output().unwrap();
     (ended.status.code(), rest, String::from_utf8(ended.stderr).unwrap())
+}
+
+/// Whether a process follows: before, Ctrl-C just ends it. Without /proc, the run that was seen has to do.
+fn catches_interrupts(pid: u32) -> bool {
+    let Ok(status) = std::fs::read_to_string(format!("/proc/{pid}/status")) else { return true };
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+    u64::from_str_radix(caught.trim(), 16).unwrap() & INTERRUPT != 0
 }
 
 #[test]

@@ -36,7 +36,6 @@ fn a_line_says_what_the_options_do_not() {
 fn one_mistake_creates_nothing() {
     let stage = Stage::quiet();
     stage.add("First");
-    stage.repo.git(&["branch", "taken"]);
     let (content, branches) = (stage.content(), stage.branches());
     let many: Vec<String> = (0..101).map(|number| format!("b{number}:x")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
@@ -50,7 +49,7 @@ fn one_mistake_creates_nothing() {
         (2, vec!["--file", "list.txt"], "line 3"),
         (2, vec!["--file", "none.txt"], "no work"),
         (2, many, "101 tasks at once"),
-        (4, vec!["good:x", "taken:x"], "taken"),
+        (4, vec!["good:x", "main:x"], "checked out"),
     ] {
         stage.repo.write("list.txt", "good: x\n\nno colon\n");
         stage.repo.write("none.txt", "# nothing\n");

@@ -74,31 +74,32 @@ fn a_base_that_is_still_to_be_made_is_waited_for() {
 #[test]
 fn a_taken_branch_says_who_has_it() {
     let stage = Stage::quiet();
-    stage.repo.git(&["branch", "old"]);
-    let taken = |branch: &str| {
-        let (code, message, hints) = refused(&stage, 4, &["create", branch, "-p", "x"]);
+    stage.repo.git(&["branch", "old-A"]);
+    let taken = |arguments: &[&str]| {
+        let (code, message, hints) = refused(&stage, 4, arguments);
         assert_eq!(code, "branch-taken", "{message}");
         (message, hints)
     };
-    let (message, hints) = taken("old");
+    let (message, hints) = taken(&["fanout", "2", "old", "-p", "x"]);
     assert!(message.contains("exists already"), "{message}");
-    assert!(hints.contains("another name") && hints.contains("git branch -d old"), "{hints}");
-    let (_, hints) = taken("main");
-    assert!(!hints.contains("git branch -d"), "it is checked out: {hints}");
-    let (message, _) = taken("old/new");
+    assert!(hints.contains("another name") && hints.contains("git branch -d old-A"), "{hints}");
+    let (message, _) = taken(&["create", "old-A/new", "-p", "x"]);
     assert!(message.contains("files and folders"), "{message}");
     let other = stage.add("Other");
-    for branch in ["main", "old"] {
-        for arguments in
-            [&["task", "add", "x", "--branch", branch][..], &["task", "edit", &other, "--branch", branch]]
-        {
-            let (code, message, hints) = refused(&stage, 4, arguments);
-            assert_eq!(code, "branch-taken", "{arguments:?}: {message}");
-            assert!(hints.contains(&format!("`--base {branch}`")), "{arguments:?}: {hints}");
-        }
+    for arguments in [
+        &["create", "main", "-p", "x"][..],
+        &["task", "add", "x", "--branch", "main"],
+        &["task", "edit", &other, "--branch", "main"],
+    ] {
+        let (message, hints) = taken(arguments);
+        assert!(message.contains("checked out at"), "{arguments:?}: {message}");
+        assert!(
+            hints.contains("`--base main`") && !hints.contains("git branch -d"),
+            "{arguments:?}: {hints}"
+        );
     }
     let mine = stage.fleet.json(&["create", "mine", "-d", "-p", "x"]);
-    let (message, hints) = taken("mine");
+    let (message, hints) = taken(&["create", "mine", "-p", "x"]);
     assert!(message.contains(mine["tasks"][0]["id"].as_str().unwrap()), "{message}");
     assert!(hints.contains("fleet kill mine"), "{hints}");
 }
@@ -106,9 +107,15 @@ fn a_taken_branch_says_who_has_it() {
 #[test]
 fn a_branch_with_work_that_failed_can_be_gone_on_with() {
     let stage = Stage::new();
-    stage.fleet.fail(8, &["create", "bad", "-p", &prompt("Fail", "write half.txt done\nexit 3")]);
-    let (_, _, hints) = refused(&stage, 4, &["create", "bad", "-p", "x"]);
+    let fail = prompt("Fail", "write half.txt done\nexit 3");
+    stage.fleet.fail(8, &["fanout", "1", "bad", "-p", &fail]);
+    let (_, _, hints) = refused(&stage, 4, &["fanout", "1", "bad", "-p", "x"]);
     assert!(hints.contains("fleet resume t"), "{hints}");
+    stage.fleet.ok(&["create", "bad-A", "-p", &prompt("Go on", "write rest.txt done")]);
+    assert_eq!(
+        (stage.file("bad-A", "half.txt"), stage.file("bad-A", "rest.txt")),
+        ("done".into(), "done".into())
+    );
 }
 
 #[test]

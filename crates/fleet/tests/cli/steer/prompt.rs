@@ -160,7 +160,7 @@ fn what_cannot_be_said_changes_nothing() {
     let task = yard.add("login", "hang");
     yard.fleet.ok(&["task", "hold", &task]);
     let large = yard.sign("large");
-    fs::write(&large, "x".repeat((1 << 20) + 1)).unwrap();
+    fs::write(&large, "x".repeat((16 << 20) + 1)).unwrap();
     let binary = yard.sign("binary");
     fs::write(&binary, b"\xff\xfe").unwrap();
     let (large, binary) = (large.to_str().unwrap(), binary.to_str().unwrap());
@@ -183,15 +183,9 @@ fn what_cannot_be_said_changes_nothing() {
         assert_eq!(said.0, code, "{arguments:?}: {said:?}");
         assert!(texts(&yard.task(&task)).is_empty(), "{arguments:?}");
     }
-    for number in 1..=20 {
+    for number in 1..=3 {
         assert_eq!(yard.fleet.json(&["prompt", &task, "x"])["prompt"]["number"], number);
     }
-    let (code, message, hints) = error(&yard.fleet.fail(4, &["prompt", &task, "x", "--json"]));
-    assert_eq!(code, "illegal-transition");
-    assert!(
-        message.contains("20 messages are already waiting") && hints.contains("fleet task show"),
-        "{message} {hints}"
-    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Where the socket of a run is.
+//! Where the sockets of a run are.
 //!
 //! In the run's own folder; where that has too long a path for a socket, or is on a disk that has none, in a short folder
 //! of the user's.
@@ -20,18 +20,34 @@ const LONGEST_PATH: usize = 103;
 /// Only the user may connect. Linux heeds it; elsewhere the folder is what keeps others out.
 const PRIVATE: u32 = 0o600;
 
-/// Where the socket of a run may be, the best place first.
-fn places(home: &Home, run: RunId) -> [PathBuf; 2] {
-    [home.run(run).door(), short_folder().join(run.to_string())]
+/// The sockets of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RunSocket {
+    /// Through which its agent asks its keeper.
+    Door,
+    /// Through which people look at the terminal of its agent.
+    Terminal,
+}
+
+impl RunSocket {
+    const ALL: [Self; 2] = [Self::Door, Self::Terminal];
+
+    /// Where it may be, the best place first.
+    fn places(self, home: &Home, run: RunId) -> [PathBuf; 2] {
+        match self {
+            Self::Door => [home.run(run).door(), short_folder().join(run.to_string())],
+            Self::Terminal => [home.run(run).terminal(), short_folder().join(format!("{run}.t"))],
+        }
+    }
 }
 
 fn short_folder() -> PathBuf {
     PathBuf::from(format!("/tmp/fleet-{}", geteuid().as_raw()))
 }
 
-pub(super) fn listen(home: &Home, run: RunId) -> io::Result<(UnixListener, PathBuf)> {
-    remove(home, run);
-    let [own, short] = places(home, run);
+pub(crate) fn listen(home: &Home, run: RunId, socket: RunSocket) -> io::Result<(UnixListener, PathBuf)> {
+    remove_one(home, run, socket);
+    let [own, short] = socket.places(home, run);
     let listener = listen_at(&own).map(|listener| (listener, own));
     listener.or_else(|_| {
         make_short_folder(&short_folder())?;
@@ -60,13 +76,19 @@ fn make_short_folder(folder: &Path) -> io::Result<()> {
     if is_ours { Ok(()) } else { Err(io::Error::other(format!("{} is not ours", folder.display()))) }
 }
 
-pub(crate) fn find(home: &Home, run: RunId) -> Option<PathBuf> {
-    places(home, run).into_iter().find(|path| is_socket(path))
+pub(crate) fn find(home: &Home, run: RunId, socket: RunSocket) -> Option<PathBuf> {
+    socket.places(home, run).into_iter().find(|path| is_socket(path))
 }
 
 /// Removes what a keeper left.
 pub(crate) fn remove(home: &Home, run: RunId) {
-    for path in places(home, run).iter().filter(|path| is_socket(path)) {
+    for socket in RunSocket::ALL {
+        remove_one(home, run, socket);
+    }
+}
+
+fn remove_one(home: &Home, run: RunId, socket: RunSocket) {
+    for path in socket.places(home, run).iter().filter(|path| is_socket(path)) {
         let _ = fs::remove_file(path);
     }
 }

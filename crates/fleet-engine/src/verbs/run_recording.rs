@@ -1,0 +1,17 @@
+use fleet_api::verbs::run_recording::{Answer, Request};
+
+use super::elsewhere;
+use super::prelude::*;
+
+pub(crate) async fn run(engine: &Engine, Request { id }: Request) -> Outcome<Answer> {
+    let run = engine.run_id(&id).await?;
+    let detail = engine.call(ops::GetRun { run }).await?;
+    elsewhere::refuse(engine, &detail.run)?;
+    let path = engine.home().run(run).recording();
+    if !path.exists() {
+        let message = format!("run {run} has no recording: its agent had no terminal");
+        return Err(Problem::new(Code::NoTerminal, message)
+            .hint(format!("`fleet logs {run}` shows what it said and did")));
+    }
+    Ok(Answer { run, path })
+}

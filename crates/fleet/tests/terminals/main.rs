@@ -1,0 +1,10 @@
+//! Agents in terminals: attached to, talked to, taken over, killed, hostile.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod attach;
+mod deaths;
+mod hostile;
+mod launch;
+mod stage;
+mod switch;
+mod talk;
