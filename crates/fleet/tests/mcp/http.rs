@@ -56,9 +56,9 @@ impl Server {
         for (name, value) in headers.iter().copied().chain((!has_host).then_some(("Host", "localhost"))) {
             request.extend([name, ": ", value, "\r\n"]);
         }
-        write!(stream, "{request}\r\n{body}").unwrap();
+        // A server that refuses may answer and close before it has read all: writing and reading then end with an error.
+        let _ = write!(stream, "{request}\r\n{body}");
         let mut answer = Vec::new();
-        // A server that refuses may close before it has read all.
         let _ = stream.read_to_end(&mut answer);
         let answer = String::from_utf8(answer).unwrap();
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
