@@ -57,4 +57,5 @@ mod terminals;
 mod twice;
 mod upgrade;
 mod watch;
+mod week;
 mod workflows;
