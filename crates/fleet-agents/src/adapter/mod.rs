@@ -181,6 +181,17 @@ pub trait Decoder: Send {
         self.permission_keys(PermissionAnswer::Allow, lines).is_some()
     }
 
+    /// Whether hooks or the record of an agent in a terminal tell of every prompt that it gets.
+    fn tells_prompts(&self) -> bool {
+        false
+    }
+
+    /// Whether the screen shows an input without text; also false if that cannot be told.
+    fn shows_empty_input(&self, lines: &[String]) -> bool {
+        let _ = lines;
+        false
+    }
+
     /// What to type into a dialog that no setting prevents at the start of an agent in a terminal, and that has one right
     /// answer. Asked while it has not taken a prompt; none if the screen shows no such dialog.
     fn start_keys(&self, lines: &[String]) -> Option<Vec<u8>> {

@@ -182,6 +182,14 @@ impl<R: TerminalReader> Decoder for TerminalDecoder<R> {
         sight.is_some_and(|sight| sight.state.needs_person())
     }
 
+    fn tells_prompts(&self) -> bool {
+        true
+    }
+
+    fn shows_empty_input(&self, lines: &[String]) -> bool {
+        self.session.rules.is_some_and(|rules| rules.shows_empty_input(lines))
+    }
+
     fn start_keys(&self, lines: &[String]) -> Option<Vec<u8>> {
         // A conversation may show the words of such a dialog later.
         let rules = self.session.rules.filter(|_| self.session.session.is_none())?;

@@ -17,6 +17,8 @@ pub(crate) struct ScreenRules {
     pub(super) foot_lines: usize,
     /// In the order in which they are tried: the first that fits decides.
     pub(super) rules: Vec<ScreenRule>,
+    /// Fits a line of the foot while the input has no text.
+    pub(super) empty_input: Option<Pattern>,
     pub(super) dialog: Option<DialogRule>,
     /// Dialogs at the start with one right answer.
     #[serde(default)]

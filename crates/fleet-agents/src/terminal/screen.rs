@@ -49,6 +49,12 @@ impl ScreenRules {
         self.start.iter().find(fits).map(|rule| rule.keys.as_bytes().to_vec())
     }
 
+    pub(super) fn shows_empty_input(&self, lines: &[String]) -> bool {
+        let lines = plain(lines);
+        let foot = &lines[lines.len().saturating_sub(self.foot_lines)..];
+        self.empty_input.as_ref().is_some_and(|pattern| pattern.line(foot).is_some())
+    }
+
     /// What to type into the dialog that the screen shows.
     pub(super) fn keys(&self, answer: PermissionAnswer, lines: &[String]) -> Option<Vec<u8>> {
         let dialog = self.dialog.as_ref()?;

@@ -108,6 +108,17 @@ fn only_a_dialog_with_one_right_answer_is_answered_at_the_start() {
 }
 
 #[test]
+fn an_input_without_text_is_recognised() {
+    let rules = rules("gemini.json");
+    for (name, lines) in screens("gemini") {
+        let has_input = name.starts_with("idle") || name == "working-on-a-prompt-80x24";
+        assert_eq!(rules.shows_empty_input(&lines), has_input, "{name}");
+    }
+    let typed = lines("▄▄▄▄▄▄▄▄▄▄\n > Type it\n▀▀▀▀▀▀▀▀▀▀\n workspace (/directory)");
+    assert!(!rules.shows_empty_input(&typed));
+}
+
+#[test]
 fn a_weak_rule_counts_only_before_the_first_hook() {
     let weak = || Some(Sight { is_weak: true, ..sight(AgentState::Idle) });
     let mut activity = Activity::default();

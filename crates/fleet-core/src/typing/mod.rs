@@ -31,6 +31,8 @@ const LONGEST_WAIT: Duration = Duration::from_secs(2);
 const CONFIRM_TIME: Duration = Duration::from_secs(3);
 /// How often Enter is pressed at most.
 const MAX_PRESSES: u32 = 3;
+/// How often a prompt is pasted at most: an agent that is still starting may drop it.
+const MAX_PASTES: u32 = 3;
 
 /// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +44,8 @@ pub enum TypingInput<'a> {
     ScreenChanged,
     /// What a person has typed so far.
     Draft(Draft),
+    /// Whether the agent shows an input without text. Only some agents can be asked.
+    EmptyInput(bool),
     /// The agent told that it got a prompt.
     Prompted(&'a str),
 }
@@ -64,6 +68,7 @@ enum Phase {
     Waiting,
     Pasted {
         at: Duration,
+        pastes: u32,
     },
     Entered {
         at: Duration,
@@ -80,6 +85,7 @@ pub struct Typist {
     /// When the agent last got something, from a person or from here: what is known of it may be older than that.
     sent_at: Option<Duration>,
     changed_at: Duration,
+    shows_empty_input: bool,
     /// Whether the agent tells of the prompts that it gets.
     confirms: bool,
 }
@@ -92,6 +98,7 @@ impl Typist {
             draft: Draft::new(),
             sent_at: None,
             changed_at: now,
+            shows_empty_input: false,
             confirms: false,
         }
     }
@@ -104,8 +111,14 @@ impl Typist {
     /// Whether keys of people have to wait, because they would come between a prompt and its end. Not for long: a dialog that
     /// came in between needs them.
     pub fn holds_keys(&self, now: Duration) -> bool {
-        let is_pasted = matches!(&self.current, Some((_, Phase::Pasted { at })) if now < *at + LONGEST_WAIT);
+        let is_pasted =
+            matches!(&self.current, Some((_, Phase::Pasted { at, .. })) if now < *at + LONGEST_WAIT);
         is_pasted && self.takes_prompts()
+    }
+
+    /// Whether the prompt that it has was pasted, and not sent.
+    pub const fn has_pasted(&self) -> bool {
+        matches!(&self.current, Some((_, Phase::Pasted { .. })))
     }
 
     /// Whether the prompt that it has was sent, and is not confirmed yet.
@@ -164,7 +177,7 @@ impl Typist {
                 self.sent_at.map(|at| at + REACTION_TIME)
             }
             Phase::Waiting => None,
-            Phase::Pasted { at } => self.takes_prompts().then(|| self.settled_at(*at)),
+            Phase::Pasted { at, .. } => self.takes_prompts().then(|| self.settled_at(*at)),
             Phase::Entered { at, .. } => Some(*at + CONFIRM_TIME),
         }
     }
@@ -184,6 +197,7 @@ impl Typist {
                 }
                 self.draft = draft;
             }
+            TypingInput::EmptyInput(is_empty) => self.shows_empty_input = is_empty,
             TypingInput::Wake | TypingInput::Prompted(_) => {}
         }
         false
@@ -193,10 +207,13 @@ impl Typist {
         let takes = self.takes_prompts();
         match phase {
             Phase::Waiting if takes && !self.draft.has_text() && !self.may_react(now) => {
-                (Some(Phase::Pasted { at: now }), Some(TypingEffect::Paste))
+                (Some(Phase::Pasted { at: now, pastes: 1 }), Some(TypingEffect::Paste))
             }
             // A dialog may have come in between; what was pasted waits behind it.
-            Phase::Pasted { at } if takes && now >= self.settled_at(at) => {
+            Phase::Pasted { at, pastes } if takes && now >= self.settled_at(at) => {
+                if self.is_dropped(at) && pastes < MAX_PASTES && !self.draft.has_text() {
+                    return (Some(Phase::Pasted { at: now, pastes: pastes + 1 }), Some(TypingEffect::Paste));
+                }
                 (Some(Phase::Entered { at: now, presses: 1 }), Some(TypingEffect::PressEnter))
             }
             Phase::Entered { at, presses } if now >= at + CONFIRM_TIME => self.again(at, presses, now),
@@ -209,9 +226,19 @@ impl Typist {
         self.sent_at.is_some_and(|at| now < at + REACTION_TIME)
     }
 
-    /// When the screen has taken in what was pasted then.
+    /// Whether the agent has drawn something since it was given a prompt, and its input is empty all the same.
+    fn is_dropped(&self, pasted_at: Duration) -> bool {
+        self.shows_empty_input && self.changed_at > pasted_at
+    }
+
+    /// When the screen has taken in what was pasted then. Not before it changes: an agent that is too busy to read would get
+    /// Enter together with the prompt, and take it for a part of that.
     fn settled_at(&self, pasted_at: Duration) -> Duration {
-        (self.changed_at.max(pasted_at) + STILL_TIME).min(pasted_at + LONGEST_WAIT)
+        if self.is_dropped(pasted_at) {
+            return pasted_at + CONFIRM_TIME;
+        }
+        let longest = pasted_at + LONGEST_WAIT;
+        if self.changed_at > pasted_at { (self.changed_at + STILL_TIME).min(longest) } else { longest }
     }
 
     fn again(&self, at: Duration, presses: u32, now: Duration) -> (Option<Phase>, Option<TypingEffect>) {

@@ -83,13 +83,50 @@ fn enter_is_pressed_again_but_not_for_ever() {
 }
 
 #[test]
+fn enter_waits_for_an_agent_that_is_too_busy_to_read() {
+    let mut typist = idle(0);
+    let _ = typist.begin("a".to_owned(), at(0));
+    assert!(typist.on(TypingInput::Wake, at(1_000)).is_empty(), "the screen has not changed");
+    assert!(typist.on(TypingInput::ScreenChanged, at(1_100)).is_empty());
+    assert_eq!(typist.on(TypingInput::Wake, at(1_250)), [TypingEffect::PressEnter]);
+    let mut without_echo = idle(0);
+    let _ = without_echo.begin("a".to_owned(), at(0));
+    assert_eq!(without_echo.wake_at(), Some(at(2_000)));
+    assert_eq!(without_echo.on(TypingInput::Wake, at(2_000)), [TypingEffect::PressEnter]);
+}
+
+#[test]
+fn what_a_starting_agent_dropped_is_pasted_again_but_not_for_ever() {
+    let mut typist = idle(0);
+    let _ = typist.begin("a".to_owned(), at(0));
+    typist.observe(TypingInput::EmptyInput(true), at(50));
+    assert!(typist.on(TypingInput::ScreenChanged, at(100)).is_empty());
+    assert_eq!(typist.wake_at(), Some(at(3_000)));
+    assert_eq!(typist.on(TypingInput::Wake, at(3_000)), [TypingEffect::Paste]);
+    typist.observe(TypingInput::EmptyInput(false), at(3_050));
+    assert!(typist.on(TypingInput::ScreenChanged, at(3_050)).is_empty());
+    assert_eq!(typist.on(TypingInput::Wake, at(3_200)), [TypingEffect::PressEnter], "now it is there");
+    let mut deaf = idle(0);
+    let mut effects = deaf.begin("a".to_owned(), at(0));
+    deaf.observe(TypingInput::EmptyInput(true), at(1));
+    while let Some(wake) = deaf.wake_at().filter(|_| effects.len() < 5) {
+        deaf.observe(TypingInput::ScreenChanged, wake);
+        effects.extend(deaf.on(TypingInput::Wake, wake));
+    }
+    let paste = TypingEffect::Paste;
+    assert_eq!(effects, [paste, paste, paste, TypingEffect::PressEnter, TypingEffect::Seen]);
+}
+
+#[test]
 fn an_agent_that_acts_has_its_prompt() {
     let mut typist = idle(0);
     let _ = typist.begin("a".to_owned(), at(0));
-    let _ = typist.on(TypingInput::Wake, at(200));
+    let _ = typist.on(TypingInput::ScreenChanged, at(50));
+    assert_eq!(typist.on(TypingInput::Wake, at(200)), [TypingEffect::PressEnter]);
     assert_eq!(typist.on(TypingInput::State(AgentState::Working), at(201)), [TypingEffect::Seen]);
     let mut silent = idle(0);
     let _ = silent.begin("a".to_owned(), at(0));
+    let _ = silent.on(TypingInput::ScreenChanged, at(50));
     let _ = silent.on(TypingInput::Wake, at(200));
     assert!(silent.on(TypingInput::ScreenChanged, at(300)).is_empty());
     assert_eq!(silent.on(TypingInput::Wake, at(3_200)), [TypingEffect::Seen], "all that it can show");
@@ -146,29 +183,33 @@ fn inputs() -> impl Strategy<Value = TypingInput<'static>> {
         prop_oneof![Just(""), Just("a"), Just("a\r")].prop_map(|text| TypingInput::Draft(typed(text))),
         Just(TypingInput::Prompted("a")),
         Just(TypingInput::Prompted("b")),
+        any::<bool>().prop_map(TypingInput::EmptyInput),
         (0..AgentState::ALL.len()).prop_map(|n| TypingInput::State(AgentState::ALL[n])),
     ]
 }
 
 proptest! {
-    /// Whatever happens in whatever order: keys go only to an agent that takes a prompt, each prompt is pasted at most
-    /// once, and it ends with one verdict.
+    /// Whatever happens in whatever order: keys go only to an agent that takes a prompt, each prompt is pasted
+    /// again only into an empty input and before it was sent, and it ends with one verdict.
     #[test]
     fn keys_go_only_to_an_agent_that_takes_a_prompt(steps in prop::collection::vec((inputs(), 0_u64..4_000), 1..80)) {
         let mut typist = Typist::new(at(0));
         let (mut now, mut agent, mut draft, mut pastes, mut ends, mut entered) = (0, None, false, 0, 0, 0);
+        let mut is_empty = false;
         prop_assert!(typist.begin("a".to_owned(), at(0)).is_empty());
         for (input, pause) in steps {
             now += pause;
             match &input {
                 TypingInput::State(state) => agent = Some(*state),
                 TypingInput::Draft(new) => draft = new.has_text(),
+                TypingInput::EmptyInput(empty) => is_empty = *empty,
                 _ => {}
             }
             for effect in typist.on(input, at(now)) {
                 match effect {
                     TypingEffect::Paste => {
                         prop_assert!(agent == Some(AgentState::Idle) && !draft);
+                        prop_assert!(pastes == 0 || is_empty && entered == 0);
                         pastes += 1;
                     }
                     TypingEffect::PressEnter => {
@@ -185,7 +226,7 @@ proptest! {
             let next = typist.wake_at();
             prop_assert!(next.is_none_or(|next| next > wake.max(at(now))), "it would wake at once again");
         }
-        prop_assert!(pastes <= 1 && ends <= pastes);
+        prop_assert!(pastes <= 3 && ends <= pastes.min(1));
         prop_assert!(ends == 0 || typist.is_free());
     }
 }

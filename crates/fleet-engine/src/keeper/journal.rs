@@ -177,6 +177,16 @@ impl Journal {
         self.decoder.shows_dialog(lines)
     }
 
+    /// Whether an agent in a terminal tells of every prompt that it gets.
+    pub(crate) fn tells_prompts(&self) -> bool {
+        self.decoder.tells_prompts()
+    }
+
+    /// Whether the screen is known to show an input without text.
+    pub(crate) fn shows_empty_input(&self, lines: &[String]) -> bool {
+        self.decoder.shows_empty_input(lines)
+    }
+
     /// What to type into a dialog at the start of an agent in a terminal.
     pub(crate) fn start_keys(&self, lines: &[String]) -> Option<Vec<u8>> {
         self.decoder.start_keys(lines)

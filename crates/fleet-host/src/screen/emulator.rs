@@ -12,7 +12,6 @@ use super::grid::{Grid, Position};
 use super::history::History;
 use super::modes::Modes;
 use super::reply::Replies;
-use super::report::Reports;
 use super::row::Row;
 use super::{csi, reply, sgr};
 use crate::TerminalSize;
@@ -37,7 +36,6 @@ pub(super) struct Emulator {
     last_printed: Option<char>,
     pub(super) history: History,
     pub(super) replies: Replies,
-    pub(super) reports: Reports,
 }
 
 /// What `ESC 7` keeps.
@@ -74,7 +72,6 @@ impl Emulator {
             last_printed: None,
             history: History::default(),
             replies: Replies::default(),
-            reports: Reports::default(),
         }
     }
 
@@ -154,8 +151,7 @@ impl Emulator {
     /// As after the start, except for what is not shown.
     fn reset(&mut self) {
         let (history, replies) = (std::mem::take(&mut self.history), std::mem::take(&mut self.replies));
-        let reports = std::mem::take(&mut self.reports);
-        *self = Self { history, replies, reports, ..Self::new(self.size) };
+        *self = Self { history, replies, ..Self::new(self.size) };
     }
 
     /// What `CSI ! p` resets: enough for a shell to go on after a program that was killed.
@@ -258,6 +254,5 @@ impl Perform for Emulator {
 
     fn osc_dispatch(&mut self, params: &[&[u8]], bell_terminated: bool) {
         reply::operating_system_command(self, params, bell_terminated);
-        self.reports.push(params);
     }
 }

@@ -18,7 +18,6 @@ mod history;
 mod modes;
 mod paint;
 mod reply;
-mod report;
 mod row;
 mod sgr;
 mod view;
@@ -36,15 +35,11 @@ use crate::TerminalSize;
 
 pub use cell::{Attributes, Colour, Style};
 pub use modes::{CursorShape, Modes, MouseEncoding, MouseReports};
-pub use report::{ProgramState, ProgramStatus};
 pub use view::ClientView;
-
-/// How much of an operating system command is kept: a status report with its message fits.
-const LONGEST_COMMAND: usize = 4096;
 
 /// The terminal of a program, without a window.
 pub struct Screen {
-    parser: Parser<LONGEST_COMMAND>,
+    parser: Parser,
     emulator: Emulator,
     generation: u64,
 }
@@ -64,7 +59,7 @@ impl fmt::Debug for Screen {
 
 impl Screen {
     pub fn new(size: TerminalSize) -> Self {
-        Self { parser: Parser::new_with_size(), emulator: Emulator::new(size), generation: 0 }
+        Self { parser: Parser::new(), emulator: Emulator::new(size), generation: 0 }
     }
 
     /// Takes output of the program, in pieces of any size. Returns what its terminal would answer, to be written to it: a few
@@ -115,17 +110,6 @@ impl Screen {
 
     pub fn modes(&self) -> Modes {
         self.emulator.modes
-    }
-
-    /// The title that the program gave its window: one line of text, as it chose it.
-    pub fn title(&self) -> Option<&str> {
-        self.emulator.reports.title.as_deref()
-    }
-
-    /// What the program has reported about its status since the last call, oldest first. Few programs do.
-    #[must_use]
-    pub fn take_statuses(&mut self) -> Vec<ProgramStatus> {
-        self.emulator.reports.take()
     }
 
     /// Another number whenever something else is shown. It may also be another one when nothing has changed.

@@ -4,7 +4,6 @@
 //! typed input to whatever reads the terminal next.
 
 use super::emulator::Emulator;
-use super::report;
 
 /// How many answers are given to one piece of output. Programs ask a handful of questions at their start; thousands would
 /// fill the memory of whoever has to deliver the answers.
@@ -66,13 +65,11 @@ pub(super) fn mode(of: &mut Emulator, number: u16) {
     of.replies.push(&format!("\x1b[?{number};{value}$y"));
 }
 
-/// The colours of text and background, so that a program can choose readable ones: those of a plain dark terminal. And
-/// whether status reports are taken, which they are.
+/// The colours of text and background, so that a program can choose readable ones: those of a plain dark terminal.
 pub(super) fn operating_system_command(of: &mut Emulator, params: &[&[u8]], bell_terminated: bool) {
     let answer = match params {
         [b"10", b"?"] => "10;rgb:d4d4/d4d4/d4d4",
         [b"11", b"?"] => "11;rgb:1e1e/1e1e/1e1e",
-        _ if report::is_status_question(params) => "7501;?",
         _ => return,
     };
     let end = if bell_terminated { "\x07" } else { "\x1b\\" };

@@ -50,6 +50,17 @@ pub(super) fn write(talk: &Talk, path: &str, content: &str) -> Option<Call> {
         .or_else(|| shell(talk, &write_command(path, content)))
 }
 
+/// Writes a file in a way for which a person can be asked: codex asks about commands that the model wants to run outside of
+/// the sandbox.
+pub(super) fn write_with_permission(talk: &Talk, path: &str, content: &str) -> Option<Call> {
+    let Some(tool) = talk.tool("exec_command") else { return write(talk, path, content) };
+    let arguments = json!({
+        "cmd": write_command(path, content), "yield_time_ms": YIELD_MILLIS,
+        "sandbox_permissions": "require_escalated", "justification": "May I write the file?",
+    });
+    Some(Call::new(tool, arguments))
+}
+
 /// The command that writes a file.
 pub(super) fn write_command(path: &str, content: &str) -> String {
     format!("printf '%s\\n' {} > {}", quoted(content.trim_end()), quoted(path))
@@ -164,6 +175,13 @@ mod tests {
             assert!(call.arguments()[key].as_str().unwrap().contains("a b.txt"), "{call:?}");
         }
         assert_eq!(write(&offering(&["Read"]), "a", "b"), None);
+    }
+
+    #[test]
+    fn every_agent_can_be_made_to_ask() {
+        let call = |tools| write_with_permission(&offering(tools), "a.txt", "b").unwrap();
+        assert_eq!(call(&["exec_command"]).arguments()["sandbox_permissions"], "require_escalated");
+        assert_eq!(call(&["Bash", "Write"]).name, "Write");
     }
 
     #[test]

@@ -16,6 +16,7 @@ pub(super) enum Scenario {
     Schema,
     BadSchema,
     Multi,
+    Ask,
     Loop,
     Steps,
     Hang,
@@ -58,7 +59,7 @@ pub(super) enum Wait {
 #[error("there is no scenario `{0}`; see the table at `ModelServer`")]
 pub(super) struct UnknownScenario(String);
 
-const WORDS: [(&str, Scenario); 22] = [
+const WORDS: [(&str, Scenario); 23] = [
     ("ok", Scenario::Ok),
     ("text", Scenario::Text),
     ("sh", Scenario::Shell),
@@ -70,6 +71,7 @@ const WORDS: [(&str, Scenario); 22] = [
     ("schema", Scenario::Schema),
     ("badschema", Scenario::BadSchema),
     ("multi", Scenario::Multi),
+    ("ask", Scenario::Ask),
     ("loop", Scenario::Loop),
     ("steps", Scenario::Steps),
     ("hang", Scenario::Hang),

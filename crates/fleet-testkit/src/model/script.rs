@@ -111,6 +111,7 @@ fn blocks(scenario: Scenario, talk: &Talk) -> Vec<Block> {
         Scenario::Schema | Scenario::BadSchema => structured(scenario, talk),
         Scenario::Mcp => call::mcp(talk),
         Scenario::Calls => errands::next(talk),
+        Scenario::Ask => ask(talk),
         Scenario::Loop | Scenario::Steps => work(scenario, talk),
         _ if talk.after_tool() => None,
         _ => work(scenario, talk),
@@ -136,6 +137,12 @@ fn work(scenario: Scenario, talk: &Talk) -> Option<Call> {
         Scenario::Sleep => call::shell(talk, &call::sleep_command(talk.target(), SLEEP_COMMAND)),
         _ => None,
     }
+}
+
+/// One call for each prompt, whether it was allowed or not: a refusal may end the turn before the model answers.
+fn ask(talk: &Talk) -> Option<Call> {
+    let target = talk.target().filter(|_| !talk.has_called_since_target())?;
+    call::write_with_permission(talk, target, CONTENT)
 }
 
 /// Claude takes structured answers as a call of a tool; a wrong one is repeated, as a model would that does not

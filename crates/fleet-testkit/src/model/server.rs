@@ -34,6 +34,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// | `fleet` | calls `fleet note` in the agent's shell, and writes what that says to the file |
 /// | `text` | only says that it is done |
 /// | `multi` | writes the files that prompts name, and counts its answers: "This is answer 2" |
+/// | `ask` | writes the files that prompts name, in ways for which agents can be made to ask, each once |
 /// | `sleep` | runs a command that never ends, and has written its process number to the file, if one is named |
 /// | `mcp` | calls the tool `fake_echo` of an MCP server |
 /// | `calls` | calls the tools that lines `CALL tool {"name": "value"}` of the prompt name, one after another; `"$1.id"` is the field `id` of the first answer |

@@ -96,6 +96,13 @@ impl Talk {
         self.prompts().into_iter().rev().find_map(target)
     }
 
+    /// Whether the model has called anything since a prompt named a file.
+    pub fn has_called_since_target(&self) -> bool {
+        let named = self.turns.iter().rposition(|turn| turn.prompt().and_then(target).is_some());
+        let since = self.turns.get(named.unwrap_or(0)..).unwrap_or_default();
+        since.iter().any(|turn| !turn.calls().is_empty())
+    }
+
     /// The file that is wanted since the model's last answer: an earlier prompt has been served.
     pub fn new_target(&self) -> Option<&str> {
         self.since_answer().iter().rev().filter_map(Turn::prompt).find_map(target)
@@ -198,6 +205,18 @@ mod tests {
         assert_eq!(talk.new_target(), Some("two"));
         let served = Talk { turns: vec![user("TARGET=one"), answer(), user("thanks")], ..Talk::default() };
         assert_eq!((served.target(), served.new_target()), (Some("one"), None));
+    }
+
+    #[test]
+    fn a_refused_call_does_not_serve_the_next_prompt() {
+        let mut talk = Talk { turns: vec![user("TARGET=one")], ..Talk::default() };
+        assert!(!talk.has_called_since_target());
+        talk.push_model("", vec!["Write".to_owned()]);
+        talk.turns.push(Turn::Tool("refused".to_owned()));
+        talk.turns.push(user("a reminder"));
+        assert!(talk.has_called_since_target());
+        talk.turns.push(user("TARGET=two"));
+        assert!(!talk.has_called_since_target());
     }
 
     #[test]

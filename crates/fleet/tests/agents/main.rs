@@ -40,7 +40,8 @@ agents! {
         budgets: stopped_at_its_tokens;
         setup: knows_our_server;
         settings: left_out_until_agreed, used_with_full_trust;
-        terminals: works_in_its_own_interface, taken_over_and_given_back, asks_for_permission;
+        terminals: works_in_its_own_interface, taken_over_and_given_back;
+        permissions: asks_for_permission;
     }
     mod codex for Codex {
         success: writes_and_commits, speaks_to_its_keeper;
@@ -55,6 +56,7 @@ agents! {
         setup: knows_our_server;
         settings: left_out_until_agreed;
         terminals: works_in_its_own_interface, taken_over_and_given_back;
+        permissions: asks_for_permission;
     }
     mod gemini for Gemini {
         success: writes_and_commits, writes_and_commits_by_acp, speaks_to_its_keeper;
@@ -69,6 +71,7 @@ agents! {
         setup: knows_our_server;
         settings: refused_until_agreed;
         terminals: works_in_its_own_interface, taken_over_and_given_back;
+        permissions: asks_for_permission;
     }
     mod opencode for Opencode {
         success: writes_and_commits, writes_and_commits_by_acp, speaks_to_its_keeper;
@@ -82,7 +85,8 @@ agents! {
         budgets: stopped_at_its_tokens;
         setup: knows_our_server;
         settings: left_out_until_agreed;
-        terminals: works_in_its_own_interface, taken_over_and_given_back, asks_for_permission;
+        terminals: works_in_its_own_interface, taken_over_and_given_back;
+        permissions: asks_for_permission;
     }
 }
 

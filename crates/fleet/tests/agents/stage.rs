@@ -204,6 +204,10 @@ impl Stage {
         let read = |path: &Path| fs::read_to_string(path).unwrap_or_default();
         eprintln!("runner:\n{}", read(&self.fleet.user_home().join("runner.log")));
         eprintln!("events:\n{}", self.fleet.run(&["events", "-n", "60"]).stdout);
+        for run in self.fleet.json(&["list"])["runs"].as_array().into_iter().flatten() {
+            let id = run["id"].as_str().unwrap_or_default();
+            eprintln!("the end of {id}:\n{}", self.fleet.run(&["logs", id, "-n", "50"]).stdout);
+        }
         for run in fs::read_dir(self.fleet.home().join("runs")).into_iter().flatten().flatten() {
             for name in ["keeper.log", "stdout.log", "stderr.log", "ending.json"] {
                 let text = read(&run.path().join(name));

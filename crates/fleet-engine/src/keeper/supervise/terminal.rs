@@ -225,9 +225,14 @@ impl SupervisedTerminal {
     /// Takes note of what hooks and screen said.
     fn news(&mut self, journal: &mut Journal, now: Duration) -> Vec<TypingEffect> {
         let (state, prompted) = journal.terminal_news();
+        self.typist.set_confirms(journal.tells_prompts());
         self.typist.observe(TypingInput::Draft(self.hub.draft()), now);
         if std::mem::take(&mut self.has_changed) {
             self.typist.observe(TypingInput::ScreenChanged, now);
+        }
+        if self.typist.has_pasted() {
+            let is_empty = journal.shows_empty_input(&self.hub.lines());
+            self.typist.observe(TypingInput::EmptyInput(is_empty), now);
         }
         // Whatever hooks say, a dialog on the screen would take a prompt for its answer.
         let shows_dialog = state == Some(AgentState::Idle)
@@ -245,7 +250,6 @@ impl SupervisedTerminal {
             effects.extend(self.typist.on(TypingInput::State(state), now));
         }
         for text in &prompted {
-            self.typist.set_confirms(true);
             effects.extend(self.typist.on(TypingInput::Prompted(text), now));
         }
         effects

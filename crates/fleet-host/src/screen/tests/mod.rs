@@ -4,7 +4,6 @@ mod hostile;
 mod oracle;
 mod output;
 mod replies;
-mod reports;
 mod views;
 
 use super::*;

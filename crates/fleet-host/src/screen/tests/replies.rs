@@ -15,7 +15,6 @@ fn questions_of_every_terminal() {
     assert_eq!(answer("\x1b[>q"), format!("\x1bP>|codefleet({})\x1b\\", env!("CARGO_PKG_VERSION")));
     assert_eq!(answer("\x1b]10;?\x07"), "\x1b]10;rgb:d4d4/d4d4/d4d4\x07");
     assert_eq!(answer("\x1b]11;?\x1b\\"), "\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\");
-    assert_eq!(answer("\x1b]7501;?\x07"), "\x1b]7501;?\x07", "status reports are welcome");
 }
 
 #[test]
@@ -29,7 +28,7 @@ fn questions_about_modes() {
     assert_eq!(answer("\x1b[?4321$p"), "\x1b[?4321;0$y");
 }
 
-/// Titles, clipboards, answerback, the kitty keyboard (which attached terminals may not have), settings and the like.
+/// Titles, clipboards, reports of status (hooks tell more), answerback, the kitty keyboard (which attached terminals may not have), settings and the like.
 #[test]
 fn other_questions_have_no_answer() {
     for question in [
@@ -38,6 +37,7 @@ fn other_questions_have_no_answer() {
         "\x1b[18t",
         "\x1b[?u",
         "\x1b]52;c;?\x07",
+        "\x1b]7501;?\x07",
         "\x1b]4;1;?\x07",
         "\x1bP$qm\x1b\\",
         "\x1bP+q544e\x1b\\",

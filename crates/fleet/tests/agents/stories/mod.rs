@@ -3,6 +3,7 @@
 pub(crate) mod budgets;
 pub(crate) mod cancel;
 pub(crate) mod conversations;
+pub(crate) mod permissions;
 pub(crate) mod prompts;
 pub(crate) mod refusals;
 pub(crate) mod settings;

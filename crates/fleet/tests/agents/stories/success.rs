@@ -10,13 +10,11 @@ use crate::stage::{Stage, WRITE};
 pub(crate) fn writes_and_commits(cli: Cli) {
     let Some((stage, run)) = works(cli, cli.name()) else { return };
     assert_eq!(tokens(&run), per_answer(cli).map(|tokens| 2 * tokens), "{run}");
-    let [_, output] = per_answer(cli);
-    let input = 3 * (USAGE.input - USAGE.cache_read) + 3 * USAGE.cache_read / 10;
     let cost = run["micro_usd"].as_u64().unwrap();
     match cli {
         // It has its own list, which changes with its versions.
         Cli::Claude => assert!((1_000..100_000).contains(&cost), "{run}"),
-        _ => assert!(cost.abs_diff(2 * (input + 15 * output)) <= 2, "{run}"),
+        _ => assert!(cost.abs_diff(2 * cost_of_answer(cli)) <= 2, "{run}"),
     }
     assert_eq!(stage.questions(cli).len(), 2, "the prompt, and the tool's answer");
 }
@@ -61,16 +59,22 @@ fn works(cli: Cli, agent: &str) -> Option<(Stage, Value)> {
     Some((stage, run))
 }
 
-fn tokens(run: &Value) -> [u64; 2] {
+pub(super) fn tokens(run: &Value) -> [u64; 2] {
     ["input_tokens", "output_tokens"].map(|name| run[name].as_u64().unwrap())
 }
 
 /// What the model read and wrote for one answer: in Anthropic's protocol what came from the cache is counted beside the
 /// rest, and in Google's what was thought.
-fn per_answer(cli: Cli) -> [u64; 2] {
+pub(super) fn per_answer(cli: Cli) -> [u64; 2] {
     match cli {
         Cli::Claude => [USAGE.input + USAGE.cache_read + USAGE.cache_write, USAGE.output],
         Cli::Codex | Cli::Opencode => [USAGE.input, USAGE.output],
         Cli::Gemini => [USAGE.input, USAGE.output + USAGE.reasoning],
     }
+}
+
+/// In millionths of a dollar, by the prices of the stage.
+pub(super) fn cost_of_answer(cli: Cli) -> u64 {
+    let [_, output] = per_answer(cli);
+    3 * (USAGE.input - USAGE.cache_read) + 3 * USAGE.cache_read / 10 + 15 * output
 }

@@ -1,21 +1,26 @@
 //! Agents in their own interface, in terminals of two sizes.
 
 use std::fs;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::Duration;
 
 use fleet_testkit::clis::Cli;
-use fleet_testkit::model::{CONTENT, USAGE};
+use fleet_testkit::model::CONTENT;
 use fleet_testkit::person::Person;
 use fleet_testkit::wait_until;
 use serde_json::Value;
 
+use super::success::{cost_of_answer, per_answer, tokens};
 use crate::stage::Stage;
 
 /// Longer than any step here takes on a busy machine.
-const BOUND: Duration = Duration::from_mins(1);
+pub(super) const BOUND: Duration = Duration::from_mins(1);
 
-const DETACH: &[u8] = b"\x1d";
+const LOOK_INTERVAL: Duration = Duration::from_millis(100);
+
+pub(super) const DETACH: &[u8] = b"\x1d";
 
 /// What no agent may show unasked: dialogs of a first start.
 const DIALOGS: &[&str] = &[
@@ -29,7 +34,7 @@ const DIALOGS: &[&str] = &[
 ];
 
 impl Stage {
-    fn run_on(&self, branch: &str) -> Value {
+    pub(super) fn run_on(&self, branch: &str) -> Value {
         let listed = self.fleet.json(&["list", "--all"]);
         listed["runs"]
             .as_array()
@@ -40,27 +45,88 @@ impl Stage {
             .unwrap_or(Value::Null)
     }
 
+    /// Waits for something that the list tells. Each look is a process, so there are few of them.
     #[track_caller]
-    fn wait_for_agent(&self, branch: &str, state: &str) {
-        let is_it = || self.run_on(branch)["agent_state"]["state"] == state;
-        wait_until(BOUND, &format!("{branch} is {state}"), is_it);
+    pub(super) fn wait_for_run(&self, branch: &str, what: &str, is_it: impl Fn(&Value) -> bool) {
+        wait_until(BOUND, what, || {
+            is_it(&self.run_on(branch)) || {
+                thread::sleep(LOOK_INTERVAL);
+                false
+            }
+        });
     }
 
     #[track_caller]
-    fn workspace(&self, branch: &str) -> PathBuf {
+    pub(super) fn wait_for_agent(&self, branch: &str, state: &str) {
+        let what = format!("{branch} is {state}");
+        self.wait_for_run(branch, &what, |run| run["agent_state"]["state"] == state);
+    }
+
+    /// What the agent of a branch has asked so far, and what its screen was taken to ask.
+    #[track_caller]
+    pub(super) fn asked(&self, branch: &str) -> Vec<String> {
+        let shown = self.fleet.json(&["task", "show", branch, "--events", "1000"]);
+        let events = shown["events"].as_array().unwrap().iter();
+        let states = events.filter(|event| event["kind"] == "run.agent_state").map(|event| &event["data"]);
+        let asked = states.filter(|data| data["state"].as_str().unwrap().starts_with("asks"));
+        asked.map(|data| format!("{}: {}", data["state"], data["text"])).collect()
+    }
+
+    /// What runs that have ended left beside their records and their branches: sockets, also those of agents, marks, and
+    /// files in workspaces.
+    fn left_over(&self) -> Vec<PathBuf> {
+        let (home, user) = (self.fleet.home(), self.fleet.user_home());
+        let is_socket =
+            |path: &Path| fs::symlink_metadata(path).is_ok_and(|file| file.file_type().is_socket());
+        let sockets = find(&home.join("runs"), is_socket).into_iter().chain(find(user, is_socket));
+        let marks = find(&home.join("live"), |_| true);
+        let files = find(&home.join("worktrees"), |path| path.ends_with("one.txt"));
+        sockets.chain(marks).chain(files).collect()
+    }
+
+    /// All runs of a task together used what the model said, and cost that.
+    #[track_caller]
+    fn counted_once(&self, cli: Cli, task: &str) {
+        let answers = self.questions(cli).len() as u64;
+        let runs = self.runs_of(task);
+        assert_eq!(runs.len(), 3, "{runs:?}");
+        let sum = |name: &str| runs.iter().map(|run| run[name].as_u64().unwrap()).sum::<u64>();
+        let expected = per_answer(cli).map(|tokens| answers * tokens);
+        assert_eq!([sum("input_tokens"), sum("output_tokens")], expected, "{answers} answers: {runs:?}");
+        if cli != Cli::Claude {
+            // It has its own list of prices.
+            let cost = cost_of_answer(cli) * answers;
+            assert!(sum("micro_usd").abs_diff(cost) <= answers, "{cost}: {runs:?}");
+        }
+    }
+
+    #[track_caller]
+    pub(super) fn workspace(&self, branch: &str) -> PathBuf {
         Path::new(self.run_on(branch)["workspace"].as_str().unwrap()).to_owned()
     }
 
     #[track_caller]
-    fn wait_for_file(&self, branch: &str, name: &str) {
+    pub(super) fn wait_for_file(&self, branch: &str, name: &str) {
         let path = self.workspace(branch).join(name);
         wait_until(BOUND, name, || fs::read_to_string(&path).is_ok_and(|text| text.trim() == CONTENT.trim()));
     }
 
     #[track_caller]
-    fn attached(&self, branch: &str, columns: u16, rows: u16) -> Person {
+    pub(super) fn attached(&self, branch: &str, columns: u16, rows: u16) -> Person {
         Person::run(self.fleet.command(&["attach", branch]), columns, rows)
     }
+}
+
+/// What is in a directory and below, as far as it is there, and as it should be.
+fn find(place: &Path, is_it: impl Fn(&Path) -> bool + Copy) -> Vec<PathBuf> {
+    let entries = fs::read_dir(place).into_iter().flatten().flatten();
+    let found = entries.map(|entry| (entry.path(), entry.file_type().is_ok_and(|kind| kind.is_dir())));
+    found
+        .flat_map(|(path, is_folder)| {
+            let below = if is_folder { find(&path, is_it) } else { Vec::new() };
+            below.into_iter().chain((!is_folder && is_it(&path)).then_some(path))
+        })
+        .collect()
 }
 
 /// Created with a prompt, prompted again, looked at by two people, killed: and nothing asks, and nothing is left.
@@ -70,7 +136,7 @@ pub(crate) fn works_in_its_own_interface(cli: Cli) {
     let create =
         ["create", "t", "--interactive", "--agent", cli.name(), "-p", "Write the file TARGET=one.txt"];
     stage.fleet.ok(&create);
-    wait_until(BOUND, "a run", || stage.run_on("t")["workspace"].is_string());
+    stage.wait_for_run("t", "a run", |run| run["workspace"].is_string());
     stage.wait_for_file("t", "one.txt");
     stage.wait_for_agent("t", "idle");
     let (small, large) = (stage.attached("t", 80, 24), stage.attached("t", 200, 50));
@@ -86,14 +152,16 @@ pub(crate) fn works_in_its_own_interface(cli: Cli) {
     for dialog in DIALOGS {
         assert!(!large.screen().contains(dialog), "{}", large.screen());
     }
+    assert!(stage.asked("t").is_empty(), "nothing is asked");
     let seen = || stage.fleet.json(&["task", "show", "t"])["messages"][0]["state"] == "seen";
     wait_until(BOUND, "the receipt of the second prompt", seen);
-    wait_until(BOUND, "what was used", || {
-        stage.run_on("t")["input_tokens"].as_u64().unwrap_or(0) >= 2 * USAGE.input
-    });
+    let used = per_answer(cli).map(|tokens| 4 * tokens);
+    stage.wait_for_run("t", "what was used", |run| tokens(run) == used);
     stage.fleet.ok(&["kill", "t", "--yes"]);
     assert_eq!(large.leaves(), 0);
     wait_until(BOUND, "no process is left", || stage.processes().is_empty());
+    stage.wait_for_run("t", "the end", |run| run["ended_at"].is_string());
+    wait_until(BOUND, "nothing is left over", || stage.left_over().is_empty());
     let is_published = || !stage.repo.git(&["branch", "--list", "t"]).is_empty();
     wait_until(BOUND, "the branch", is_published);
     for file in ["one.txt", "two.txt"] {
@@ -108,7 +176,7 @@ pub(crate) fn taken_over_and_given_back(cli: Cli) {
     stage.fleet.ok(&["create", "t", "--agent", cli.name(), "-p", "Write the file TARGET=one.txt"]);
     let first = stage.run_on("t");
     let person = Person::run(stage.fleet.command(&["attach", "t", "--takeover"]), 120, 40);
-    wait_until(BOUND, "the second run", || stage.run_on("t")["attempt"] == 2);
+    stage.wait_for_run("t", "the second run", |run| run["attempt"] == 2);
     stage.wait_for_agent("t", "idle");
     let asked = stage.questions(cli).len();
     stage.fleet.ok(&["prompt", "t", "Now write the file TARGET=two.txt"]);
@@ -117,47 +185,16 @@ pub(crate) fn taken_over_and_given_back(cli: Cli) {
     assert!(stage.questions(cli).len() > asked);
     person.types(DETACH);
     assert_eq!(person.leaves(), 0);
-    wait_until(BOUND, "one conversation", || stage.run_on("t")["session"] == first["session"]);
+    stage.wait_for_run("t", "one conversation", |run| run["session"] == first["session"]);
     // What nobody has confirmed would be told again.
     wait_until(BOUND, "the receipt", || {
         stage.fleet.json(&["task", "show", "t"])["messages"][0]["state"] == "seen"
     });
     stage.fleet.ok(&["headless", "t"]);
-    wait_until(BOUND, "the third run has ended", || {
-        let run = stage.run_on("t");
-        run["attempt"] == 3 && run["ended_at"].is_string()
-    });
-    wait_until(BOUND, "the same conversation again", || stage.run_on("t")["session"] == first["session"]);
+    stage.wait_for_run("t", "the third run", |run| run["attempt"] == 3 && run["ended_at"].is_string());
+    stage.wait_for_run("t", "the same conversation again", |run| run["session"] == first["session"]);
     let prompts = stage.server.requests(cli.name());
     let told = prompts.last().map(|request| request.body.to_string().matches("TARGET=two.txt").count());
     assert_eq!(told, Some(1), "nothing is said twice");
-}
-
-/// It wants to write where it may not, or its user wants to be asked: a person is, and answers from elsewhere.
-pub(crate) fn asks_for_permission(cli: Cli) {
-    let Some(stage) = Stage::new(&[(cli, "multi")]) else { return };
-    let _runner = stage.runner(&[]);
-    let target = match cli {
-        Cli::Claude => stage.fleet.user_home().join("outside.txt").display().to_string(),
-        Cli::Codex | Cli::Gemini | Cli::Opencode => {
-            let path = stage.fleet.user_home().join(".config/opencode/opencode.json");
-            let mut settings: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-            settings["permission"] = serde_json::json!({"edit": "ask"});
-            fs::write(&path, settings.to_string()).unwrap();
-            "asked.txt".to_owned()
-        }
-    };
-    let prompt = format!("Write the file TARGET={target}");
-    stage.fleet.ok(&["create", "t", "--interactive", "--agent", cli.name(), "-p", &prompt]);
-    wait_until(BOUND, "a run", || stage.run_on("t")["workspace"].is_string());
-    let file = stage.workspace("t").join(&target);
-    stage.wait_for_agent("t", "asks_permission");
-    assert!(!file.exists(), "nobody has allowed it");
-    let why = stage.fleet.ok(&["why", "t"]);
-    assert!(why.contains("permission"), "{why}");
-    let listed = stage.fleet.ok(&["list"]);
-    assert!(listed.contains("permission"), "{listed}");
-    stage.fleet.ok(&["allow", "t"]);
-    wait_until(BOUND, "it was allowed", || file.exists());
-    stage.wait_for_agent("t", "idle");
+    stage.counted_once(cli, first["task"].as_str().unwrap());
 }
