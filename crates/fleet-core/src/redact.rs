@@ -13,9 +13,12 @@ pub struct Redactor {
 }
 
 impl Redactor {
+    /// A secret with quotes, backslashes or several lines is also found as it is inside JSON, which most agents print.
     pub fn new(secrets: impl IntoIterator<Item = Vec<u8>>) -> Self {
-        let secrets: Vec<_> = secrets.into_iter().filter(|secret| secret.len() >= SHORTEST).collect();
-        Self { secrets, held: Vec::new() }
+        let long = secrets.into_iter().filter(|secret| secret.len() >= SHORTEST);
+        let secrets =
+            long.flat_map(|secret| in_json(&secret).into_iter().chain([secret]).collect::<Vec<_>>());
+        Self { secrets: secrets.collect(), held: Vec::new() }
     }
 
     /// Takes the next piece; gives what cannot be part of a secret any more.
@@ -48,6 +51,13 @@ impl Redactor {
             }
         }
     }
+}
+
+/// How a text looks inside a JSON string; none if it looks the same.
+fn in_json(text: &[u8]) -> Option<Vec<u8>> {
+    let quoted = serde_json::to_string(str::from_utf8(text).ok()?).ok()?;
+    let inside = quoted.get(1..quoted.len().checked_sub(1)?)?;
+    (inside.as_bytes() != text).then(|| inside.as_bytes().to_vec())
 }
 
 /// The first place of `needle`. Most bytes are not its first one, and comparing starts only there.
@@ -84,6 +94,10 @@ mod tests {
         assert_eq!(redacted(&["sk-12345678"], &["sk-1234567"]), "sk-1234567");
         assert_eq!(redacted(&["aaaaaaaa"], &["aaaaaaaaaaaaaaaaaa"]), "****************aa");
         assert_eq!(redacted(&["short"], &["short"]), "short");
+        assert_eq!(
+            redacted(&["two\nlines\"x"], &[r#"{"a":"two\nlines\"x"}"#, "\ntwo\nlines\"x"]),
+            "{\"a\":\"*************\"}\n***********"
+        );
         assert_eq!(redacted(&[], &["a", "b"]), "ab");
     }
 

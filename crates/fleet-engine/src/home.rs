@@ -11,7 +11,8 @@ use fleet_core::id::RunId;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::project::Project;
 use fleet_host::git::{Area, KeepFiles, Repository};
-use rustix::fs::OFlags;
+use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::io::Errno;
 use sha2::{Digest as _, Sha256};
 
 use crate::config::Config;
@@ -212,6 +213,24 @@ fn write_whole(path: &Path, bytes: &[u8], sync: impl Fn(&File) -> io::Result<()>
     fs::rename(&new, path)
 }
 
+/// Writes a file into a folder where an agent can put what it likes: no link in the way is followed, and no file that is
+/// there already is written to.
+pub(crate) fn write_beside_agent(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
+    make_private(folder)?;
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let dir = rustix::fs::open(folder, flags, Mode::empty())?;
+    let new = format!("{name}.new");
+    match rustix::fs::unlinkat(&dir, &new, AtFlags::empty()) {
+        Err(error) if error != Errno::NOENT => return Err(error.into()),
+        _ => {}
+    }
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut file = File::from(rustix::fs::openat(&dir, &new, flags, Mode::RUSR | Mode::WUSR)?);
+    file.write_all(bytes)?;
+    rustix::fs::renameat(&dir, &new, &dir, name)?;
+    Ok(folder.join(name))
+}
+
 /// An empty file that only the user can read.
 pub(crate) fn create_private(path: &Path) -> io::Result<File> {
     // What is in the way of a new file is not followed.
@@ -228,7 +247,36 @@ fn file_name(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::symlink;
+
     use super::*;
+
+    #[test]
+    fn what_an_agent_puts_in_the_way_is_not_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (theirs, users) = (dir.path().join("agent"), dir.path().join("user"));
+        fs::create_dir(&theirs).unwrap();
+        fs::create_dir(&users).unwrap();
+        fs::write(users.join("notes"), "precious").unwrap();
+        let untouched = || {
+            let entries = fs::read_dir(&users).unwrap().count();
+            (entries, fs::read_to_string(users.join("notes")).unwrap()) == (1, "precious".to_owned())
+        };
+        for name in ["a", "a.new"] {
+            symlink(users.join("notes"), theirs.join(name)).unwrap();
+            fs::hard_link(users.join("notes"), theirs.join(name.replace('a', "b"))).unwrap();
+        }
+        for name in ["a", "b"] {
+            let path = write_beside_agent(&theirs, name, b"a prompt").unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), "a prompt");
+            assert!(!fs::symlink_metadata(path).unwrap().is_symlink() && untouched(), "{name}");
+        }
+        symlink(&users, theirs.join("folder")).unwrap();
+        assert!(write_beside_agent(&theirs.join("folder"), "a", b"a prompt").is_err());
+        fs::create_dir(theirs.join("c.new")).unwrap();
+        assert!(write_beside_agent(&theirs, "c", b"a prompt").is_err(), "not a file");
+        assert!(untouched());
+    }
 
     #[test]
     fn names_of_repositories_become_names_of_folders() {

@@ -192,6 +192,15 @@ mod tests {
         assert!(!is_hidden(&home), "its keeper is gone");
     }
 
+    /// Otherwise a process of an agent could connect to a terminal, type, and end before anybody looks.
+    #[test]
+    fn whoever_is_gone_counts_as_inside() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::new(dir.path());
+        assert!(!is_inside(&home, i32::try_from(std::process::id()).unwrap()));
+        assert!(is_inside(&home, i32::MAX), "no process has this id");
+    }
+
     #[test]
     fn whoever_names_a_run_or_its_door_is_inside() {
         let dir = tempfile::tempdir().unwrap();

@@ -8,7 +8,7 @@ use crate::prelude::*;
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// The run: its id, the id of its task, or its branch.
+    /// The id of a run; or a task, by its id or branch, which means its newest run.
     pub id: String,
     /// This attempt at the task instead of the newest.
     pub attempt: Option<i64>,

@@ -4,8 +4,11 @@ use crate::prelude::*;
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// The run: its id, the id of its task, or its branch
+    /// The id of a run; or a task, by its id or branch, which means its newest run
     pub id: String,
+    /// This attempt at the task instead of the newest.
+    #[arg(skip)]
+    pub attempt: Option<i64>,
     /// How many lines, at most 1,000; those that scrolled away come before the screen.
     #[arg(skip)]
     pub lines: Option<u32>,

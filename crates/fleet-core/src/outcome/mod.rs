@@ -81,6 +81,21 @@ pub enum StopCause {
     Shutdown(String),
 }
 
+impl StopCause {
+    /// Why, for people.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::TimeLimit(text)
+            | Self::Idle(text)
+            | Self::Tokens(text)
+            | Self::Money(text)
+            | Self::Hopeless(_, text)
+            | Self::Killed(text)
+            | Self::Shutdown(text) => text,
+        }
+    }
+}
+
 /// What the tool itself saw of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evidence {

@@ -190,7 +190,7 @@ pub struct ReleasedRun {
     pub mode: TaskMode,
     /// Before that, nobody can have attached to it.
     pub had_agent: bool,
-    /// A person has it continue in another mode, and waits for that.
+    /// A person has it continue, in another mode or after all in the same one, and waits for that.
     pub was_switched: bool,
 }
 

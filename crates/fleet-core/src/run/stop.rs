@@ -14,6 +14,8 @@ named! {
     pub enum StopKind: "kind of stop" {
         /// It returns to the queue: a shutdown, a hand-over.
         Release = "release",
+        /// It returns to the queue, because a person has it continue in a terminal, or without one, and waits for that.
+        Switch = "switch",
         /// A user cancelled it.
         Cancel = "cancel",
     }
@@ -47,12 +49,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cancellation_beats_a_release_and_nothing_else_changes_a_stop() {
+    fn a_cancellation_beats_a_switch_which_beats_a_release_and_nothing_else_changes_a_stop() {
         let stop = |kind, why: &str| StopRequest { kind, why: why.to_owned() };
+        let switch = stop(StopKind::Switch, "in a terminal");
         let (release, cancel) = (stop(StopKind::Release, "shutdown"), stop(StopKind::Cancel, "not needed"));
         assert!(release.supersedes(None) && cancel.supersedes(None) && cancel.supersedes(Some(&release)));
         assert!(!release.supersedes(Some(&cancel)) && !cancel.supersedes(Some(&cancel)));
         assert!(!stop(StopKind::Release, "again").supersedes(Some(&release)));
+        assert!(switch.supersedes(Some(&release)) && cancel.supersedes(Some(&switch)));
+        assert!(!release.supersedes(Some(&switch)) && !switch.supersedes(Some(&switch)));
         let json = serde_json::to_string(&cancel).unwrap();
         assert_eq!(json, r#"{"kind":"cancel","why":"not needed"}"#);
         assert_eq!(serde_json::from_str::<StopRequest>(&json).unwrap(), cancel);
@@ -64,7 +69,7 @@ mod tests {
             let stop = StopRequest { kind, why: String::new() };
             TaskMove::ALL.iter().copied().filter(|event| stop.overrides(*event)).collect::<Vec<_>>()
         };
-        assert_eq!(overridden(StopKind::Release), []);
+        assert_eq!((overridden(StopKind::Release), overridden(StopKind::Switch)), (vec![], vec![]));
         assert_eq!(overridden(StopKind::Cancel), [TaskMove::Requeue, TaskMove::Ask]);
     }
 }

@@ -69,11 +69,11 @@ impl Supervision {
     fn carry_out(&mut self, order: Order) {
         match order {
             // Its work is done, and would only be done again.
-            Order::Stop(stop) if stop.kind == StopKind::Release && self.done_since.is_some() => {
+            Order::Stop(stop) if stop.kind != StopKind::Cancel && self.done_since.is_some() => {
                 self.end_finished();
             }
-            Order::Stop(stop) if stop.kind == StopKind::Release => self.stop(StopCause::Shutdown(stop.why)),
-            Order::Stop(stop) => self.stop(StopCause::Killed(stop.why)),
+            Order::Stop(stop) if stop.kind == StopKind::Cancel => self.stop(StopCause::Killed(stop.why)),
+            Order::Stop(stop) => self.stop(StopCause::Shutdown(stop.why)),
             Order::Lost => self.stop(StopCause::Shutdown("the run was given to another keeper".to_owned())),
         }
     }

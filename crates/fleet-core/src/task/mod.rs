@@ -184,6 +184,25 @@ impl TaskSpec {
         }
     }
 
+    /// What its agent is told to do.
+    pub fn prompt(&self) -> String {
+        let (title, description) = (self.title.as_str(), self.description.as_str());
+        if description.is_empty() {
+            return title.to_owned();
+        }
+        // Of a prompt that was typed as a whole, the title is the beginning.
+        if description.starts_with(title.trim_end_matches('…')) {
+            return description.to_owned();
+        }
+        format!("{title}\n\n{description}")
+    }
+
+    /// Whether it says nothing but the name of its branch: a person says the rest in the terminal of its agent.
+    pub fn is_opened_for_person(&self) -> bool {
+        let names_branch = self.branch.as_ref().is_some_and(|branch| branch.as_str() == self.title.as_str());
+        names_branch && self.description.as_str().trim().is_empty()
+    }
+
     /// Checks the bounds that the fields alone cannot keep.
     pub fn check(&self) -> Result<(), FieldError> {
         let wrong = |field, why| Err(FieldError { field, why });

@@ -35,6 +35,7 @@ pub(super) enum TextForm {
     /// Checked as a regular expression only where it is used.
     Pattern,
     ErrorPattern,
+    DetachKey,
 }
 
 /// What one is called, what several are called, and which texts fit.
@@ -64,6 +65,7 @@ impl TextForm {
             Self::ReleaseAddress => ("an address that begins with `https://` or `http://`, or `none`", "addresses", is_release_address),
             Self::Pattern => ("a regular expression", "regular expressions", is_plain),
             Self::ErrorPattern => ("a reason, `=` and a regular expression", "patterns, such as `rate_limited=429|slow down`", |text| error_pattern(text).is_some()),
+            Self::DetachKey => ("`ctrl-` and a letter that agents do not need (not `ctrl-c`), or one of `\\` `]` `^` `_`", "keys", |text| text.parse::<crate::terminal::DetachKey>().is_ok()),
         }
     }
 

@@ -14,9 +14,9 @@ use fleet_core::run::Reason;
 use fleet_core::task::TaskMode;
 
 use super::form::TextForm::{
-    AgentName, Alias, Argument, BranchPrefix, Command, ErrorPattern, Folder, InnerPath, Model, ModelPattern,
-    MultiLine, Path, Pattern, Plain, Program, ReleaseAddress, StoreAddress, VariablePattern, VariableValue,
-    Word,
+    AgentName, Alias, Argument, BranchPrefix, Command, DetachKey, ErrorPattern, Folder, InnerPath, Model,
+    ModelPattern, MultiLine, Path, Pattern, Plain, Program, ReleaseAddress, StoreAddress, VariablePattern,
+    VariableValue, Word,
 };
 use super::key::KeyKind::{self, Boolean, Integer, List, OneOf, Text};
 use super::key::KeyScope::{Anywhere, Consented, Lowering, Raising, UserOnly};
@@ -133,8 +133,8 @@ sections! {
 
     /// Attaching to the terminals of agents.
     terminal: TerminalSettings {
-        /// The key that detaches from an agent's terminal: `ctrl-` and a letter, or one of `\\` `]` `^` `_`.
-        "terminal.detach_key" detach_key: String = "ctrl-]", Text(Plain), UserOnly;
+        /// The key that detaches from an agent's terminal, such as `ctrl-a`.
+        "terminal.detach_key" detach_key: String = "ctrl-]", Text(DetachKey), UserOnly;
     }
 
     /// What a task gets that does not say otherwise, and how tasks are listed.

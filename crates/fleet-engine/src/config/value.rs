@@ -318,6 +318,16 @@ mod tests {
     }
 
     #[test]
+    fn a_key_that_detaches_is_one_that_agents_do_not_need() {
+        let kind = KeyKind::Text(TextForm::DetachKey);
+        assert_eq!(text(kind, "ctrl-a"), Ok(ConfigValue::String("ctrl-a".to_owned())));
+        for wrong in ["ctrl-c", "a", "", "alt-x", "ctrl-m"] {
+            let refused = text(kind, wrong).unwrap_err();
+            assert!(refused.starts_with("must be `ctrl-` and a letter"), "{refused}");
+        }
+    }
+
+    #[test]
     fn a_store_is_sqlite_or_postgres() {
         let kind = KeyKind::Text(TextForm::StoreAddress);
         for good in ["sqlite", "sqlite:/a/b.db", "sqlite:~/b.db", "postgres://h/db", "postgresql://u:p@h"] {

@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
-use std::path::{Component, Path};
+use std::path::{Component, PathBuf};
 
 use fleet_agents::{Brief, LaunchPlan, Program, PromptVia};
 use fleet_core::run::Reason;
@@ -17,7 +17,7 @@ use super::{Keeper, blocking};
 use crate::agent_env::{AgentEnv, agent_environment};
 use crate::config::{AgentVariables, Secret};
 use crate::environment::Environment;
-use crate::home::{RunFolder, create_private, make_private, write_passing};
+use crate::home::{RunFolder, create_private, make_private, write_beside_agent, write_passing};
 use crate::problems::chain;
 use crate::terminal::first_size;
 
@@ -51,15 +51,8 @@ impl Keeper<'_> {
         write_passing(&file, brief.prompt.as_bytes())
             .map_err(|error| failed(format!("the prompt: {error}")))?;
         write_files(&self.folder, plan).map_err(|error| failed(format!("the agent's settings: {error}")))?;
-        let environment = self.engine.environment();
-        let program = match &plan.program {
-            Program::This => Environment::this_binary().map_err(|problem| failed(problem.to_string()))?,
-            Program::OnPath(name) => environment.find_program(name).ok_or_else(|| {
-                (Reason::AgentMissing, format!("`{name}` is not on the PATH of the runner: install it"))
-            })?,
-        };
         let launch = Launch {
-            program,
+            program: self.program(&plan.program)?,
             args: plan.args.iter().map(OsString::from).collect(),
             env: self.environment(prepared, Some(plan)),
             cwd: prepared.workspace.path().to_owned(),
@@ -75,18 +68,20 @@ impl Keeper<'_> {
             }
             _ => process::launch(&launch).map(StartedAgent::Piped),
         };
-        let started = started.map_err(|error| {
-            let is_missing = matches!(
-                error,
-                LaunchError::NotFound { .. }
-                    | LaunchError::NoInterpreter { .. }
-                    | LaunchError::NotExecutable { .. }
-            );
-            let reason = if is_missing { Reason::AgentMissing } else { Reason::SetupFailed };
-            (reason, chain(&error))
-        })?;
+        let started = started.map_err(|error| not_launched(&error))?;
         let tree = group.leave(started.identity().clone());
         Ok((started, tree))
+    }
+
+    fn program(&self, program: &Program) -> Result<PathBuf, NotStarted> {
+        match program {
+            Program::This => {
+                Environment::this_binary().map_err(|problem| (Reason::SetupFailed, problem.to_string()))
+            }
+            Program::OnPath(name) => self.engine.environment().find_program(name).ok_or_else(|| {
+                (Reason::AgentMissing, format!("`{name}` is not on the PATH of the runner: install it"))
+            }),
+        }
     }
 
     /// Makes the control group in which the agent is started, in the background.
@@ -115,25 +110,7 @@ impl Keeper<'_> {
         prepared: &PreparedRun,
         plan: Option<&LaunchPlan>,
     ) -> Vec<(OsString, OsString)> {
-        let path = |path: &Path| path.as_os_str().to_owned();
-        let mut run: Vec<(&str, OsString)> = vec![
-            ("FLEET_RUN", self.run.id.to_string().into()),
-            ("FLEET_TASK", self.task.id.to_string().into()),
-            ("FLEET_PROJECT", self.project.common_dir.clone().into()),
-            ("FLEET_BRANCH", prepared.workspace.branch().into()),
-            ("FLEET_BASE", prepared.base.to_string().into()),
-            ("FLEET_WORKSPACE", path(prepared.workspace.path())),
-        ];
-        if let Ok(binary) = Environment::this_binary() {
-            run.push(("FLEET_BIN", binary.into_os_string()));
-        }
-        if let Some(ports) = &prepared.ports {
-            run.push(("FLEET_PORT", ports.first.to_string().into()));
-            run.push(("FLEET_PORT_COUNT", ports.count.to_string().into()));
-        }
-        if let Some(batch) = &self.task.spec.batch {
-            run.push(("FLEET_BATCH", batch.to_string().into()));
-        }
+        let mut run = self.run_variables(prepared);
         if plan.is_some_and(|plan| plan.prompt == PromptVia::Terminal) {
             // What the emulated terminal understands, whatever the runner was started in.
             run.push(("TERM", "xterm-256color".into()));
@@ -141,7 +118,7 @@ impl Keeper<'_> {
         }
         // Only the agent speaks for the run.
         if plan.is_some() {
-            run.extend(prepared.door.iter().map(|door| ("FLEET_DOOR", path(door))));
+            run.extend(prepared.door.iter().map(|door| ("FLEET_DOOR", door.as_os_str().to_owned())));
         }
         let run: Vec<(String, OsString)> =
             run.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
@@ -159,6 +136,29 @@ impl Keeper<'_> {
         agent_environment(self.engine.environment(), &rules)
     }
 
+    /// What everything in the workspace may know about its run.
+    fn run_variables(&self, prepared: &PreparedRun) -> Vec<(&'static str, OsString)> {
+        let mut run: Vec<(&str, OsString)> = vec![
+            ("FLEET_RUN", self.run.id.to_string().into()),
+            ("FLEET_TASK", self.task.id.to_string().into()),
+            ("FLEET_PROJECT", self.project.common_dir.clone().into()),
+            ("FLEET_BRANCH", prepared.workspace.branch().into()),
+            ("FLEET_BASE", prepared.base.to_string().into()),
+            ("FLEET_WORKSPACE", prepared.workspace.path().as_os_str().to_owned()),
+        ];
+        if let Ok(binary) = Environment::this_binary() {
+            run.push(("FLEET_BIN", binary.into_os_string()));
+        }
+        if let Some(ports) = &prepared.ports {
+            run.push(("FLEET_PORT", ports.first.to_string().into()));
+            run.push(("FLEET_PORT_COUNT", ports.count.to_string().into()));
+        }
+        if let Some(batch) = &self.task.spec.batch {
+            run.push(("FLEET_BATCH", batch.to_string().into()));
+        }
+        run
+    }
+
     /// What must not appear in logs: the values that the user set for the agent, and the password of the store, which is
     /// in a file that an agent may be able to read.
     pub(super) fn secrets(&self) -> Vec<Vec<u8>> {
@@ -169,6 +169,15 @@ impl Keeper<'_> {
         let all = values.chain(passwords).chain(self.terms.secrets());
         all.map(|secret| secret.as_bytes().to_vec()).collect()
     }
+}
+
+fn not_launched(error: &LaunchError) -> NotStarted {
+    let is_missing = matches!(
+        error,
+        LaunchError::NotFound { .. } | LaunchError::NoInterpreter { .. } | LaunchError::NotExecutable { .. }
+    );
+    let reason = if is_missing { Reason::AgentMissing } else { Reason::SetupFailed };
+    (reason, chain(error))
 }
 
 /// The control group of a run. Its keeper is in it until the agent is started; without an agent the group is removed.
@@ -259,8 +268,11 @@ fn write_files(folder: &RunFolder, plan: &LaunchPlan) -> std::io::Result<()> {
         if !is_inside {
             return Err(std::io::Error::other("a file outside of the run's own folder"));
         }
-        file.path.parent().map_or(Ok(()), make_private)?;
-        write_passing(&file.path, file.content.as_bytes())?;
+        if let (Some(parent), Some(name)) =
+            (file.path.parent(), file.path.file_name().and_then(OsStr::to_str))
+        {
+            write_beside_agent(parent, name, file.content.as_bytes())?;
+        }
     }
     Ok(())
 }

@@ -90,7 +90,7 @@ impl Keeper<'_> {
             prompts: &prompts,
         };
         let prompt = match &talk {
-            _ if self.task.spec.mode.is_interactive() => self.typed_first(&talk, &prompts),
+            _ if self.run.mode.is_interactive() => self.typed_first(&talk, &prompts),
             Talk::New(_) => prompt.text(&templates),
             Talk::Resumed { .. } => prompt.resumed(&templates),
         };
@@ -113,8 +113,8 @@ impl Keeper<'_> {
     /// What is typed first into a terminal: the task, if the conversation does not have it, and what was said since. A person
     /// reads that, so it says nothing about how to report.
     fn typed_first(&self, talk: &Talk, prompts: &[String]) -> String {
-        let whole = self.task.spec.description.to_string();
-        let first = (!talk.is_resumed() && !whole.trim().is_empty()).then_some(whole);
+        let spec = &self.task.spec;
+        let first = (!talk.is_resumed() && !spec.is_opened_for_person()).then(|| spec.prompt());
         first.iter().chain(prompts).cloned().collect::<Vec<_>>().join("\n\n")
     }
 

@@ -196,7 +196,7 @@ impl Keeper<'_> {
             files: 0,
             read_only: self.task.spec.read_only,
             may_be_empty: self.task.spec.may_be_empty,
-            is_interactive: self.task.spec.mode.is_interactive(),
+            is_interactive: self.run.mode.is_interactive(),
             returns: self.returns(),
             unmerged: Vec::new(),
             checks: Checks { due: self.checks().len(), run: Vec::new() },

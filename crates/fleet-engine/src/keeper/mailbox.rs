@@ -16,7 +16,7 @@ use tokio::task::JoinHandle;
 use super::talk::Talk;
 use super::{Keeper, RETRY_DELAY, blocking};
 use crate::clock;
-use crate::home::{make_private, write_passing};
+use crate::home::write_beside_agent;
 
 /// At most this many of the newest messages are told again to a conversation that does not have them.
 const MAX_MESSAGES: i64 = 40;
@@ -220,9 +220,9 @@ impl LongMessages {
     }
 
     fn in_file(&self, message: &Message, whole: &str) -> Result<String, String> {
-        let path = self.dir.join(format!("{}.md", message.id.seq));
-        let written = make_private(&self.dir).and_then(|()| write_passing(&path, whole.as_bytes()));
-        written.map_err(|error| format!("{}: {error}", path.display()))?;
+        let name = format!("{}.md", message.id.seq);
+        let path = write_beside_agent(&self.dir, &name, whole.as_bytes())
+            .map_err(|error| format!("{}: {error}", self.dir.join(&name).display()))?;
         Ok(message.found_in(&path.display().to_string(), whole.len()))
     }
 }

@@ -346,7 +346,7 @@ impl Keeper<'_> {
         match &*self.orders.borrow() {
             Some(Order::Stop(stop)) => Some(match stop.kind {
                 StopKind::Cancel => Ending::Cancelled(stop.why.clone()),
-                StopKind::Release => Ending::Released(stop.why.clone()),
+                StopKind::Release | StopKind::Switch => Ending::Released(stop.why.clone()),
             }),
             Some(Order::Lost) | None => None,
         }

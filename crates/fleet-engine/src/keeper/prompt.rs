@@ -172,16 +172,7 @@ impl PromptContext<'_> {
         if let Some(stage) = self.stage {
             return stage.text.clone();
         }
-        let title = &self.task.spec.title;
-        let description = self.task.spec.description.as_str();
-        if description.is_empty() {
-            return title.to_string();
-        }
-        // Of a prompt that was typed as a whole, the title is the beginning.
-        if description.starts_with(title.as_str().trim_end_matches('…')) {
-            return description.to_owned();
-        }
-        format!("{title}\n\n{description}")
+        self.task.spec.prompt()
     }
 
     fn prompts(&self) -> String {

@@ -239,7 +239,7 @@ async fn reconstruct(engine: &Engine, found: FoundRun<'_>) -> Outcome<(EndOfRun,
         files: 0,
         read_only: detail.task.as_ref().is_some_and(|task| task.spec.read_only),
         may_be_empty: detail.task.as_ref().is_some_and(|task| task.spec.may_be_empty),
-        is_interactive: detail.task.as_ref().is_some_and(|task| task.spec.mode.is_interactive()),
+        is_interactive: detail.run.mode.is_interactive(),
         returns: stage.as_ref().map_or(Returns::Report, |stage| stage.returns()),
         unmerged: not_merged(workspace, stage.clone()).await?,
         checks: Checks { due: due_checks(engine, detail, stage.as_deref()), run: Vec::new() },
@@ -315,7 +315,7 @@ fn why_gone(detail: &RunDetail) -> (StopCause, Gone) {
     if let Some(stop) = &detail.run.stop {
         let how = match stop.kind {
             StopKind::Cancel => StopCause::Killed(stop.why.clone()),
-            StopKind::Release => StopCause::Shutdown(stop.why.clone()),
+            StopKind::Release | StopKind::Switch => StopCause::Shutdown(stop.why.clone()),
         };
         return (how, Gone::Asked);
     }

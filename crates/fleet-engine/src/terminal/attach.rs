@@ -18,7 +18,7 @@ use tokio::time::{Instant, sleep_until};
 use super::client;
 use super::ends::EndSignals;
 use super::keys::{DetachKey, KeyFilter};
-use super::wire::{self, Frame, FrameKind, Hello, Reply, WireSize};
+use super::wire::{self, Frame, FrameKind, Hello, Reply, TerminalEnd, WireSize};
 use crate::Engine;
 
 /// How long the line at the bottom says how to detach.
@@ -44,8 +44,7 @@ pub struct AttachOptions {
 pub enum Attached {
     /// The person left; the agent keeps running.
     Detached,
-    /// The agent ended; a sentence says how.
-    Ended(String),
+    Ended(TerminalEnd),
     /// The connection broke: the keeper is gone.
     Lost,
 }
@@ -74,7 +73,7 @@ fn terminal_problem(error: &io::Error) -> Problem {
     Problem::new(Code::Io, format!("the terminal cannot be used: {error}"))
 }
 
-fn write_out(bytes: &[u8]) -> io::Result<()> {
+pub(super) fn write_out(bytes: &[u8]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(bytes)?;
     out.flush()
@@ -172,7 +171,7 @@ impl Session {
                 }
                 Ok(None)
             }
-            FrameKind::Ended => Ok(Some(Attached::Ended(String::from_utf8_lossy(&frame.bytes).into_owned()))),
+            FrameKind::Ended => Ok(Some(frame.read().map_or(Attached::Lost, Attached::Ended))),
             FrameKind::Reply => match frame.read() {
                 Ok(Reply::Problem(problem)) => Err(problem),
                 _ => Ok(None),
@@ -214,6 +213,11 @@ fn read_frames(reading: OwnedReadHalf) -> mpsc::Receiver<io::Result<Option<Frame
     frames
 }
 
+/// A line feed alone: not one that ends a line of a paste together with a carriage return.
+fn is_enter(keys: &[u8], at: usize) -> bool {
+    keys[at] == b'\n' && at.checked_sub(1).is_none_or(|before| keys[before] != b'\r')
+}
+
 /// Reads keys in a thread of its own, which ends with the process: a read of a terminal cannot be called back.
 pub(super) fn read_keys() -> io::Result<mpsc::Receiver<Vec<u8>>> {
     let (tell, keys) = mpsc::channel(MAX_PIECES);
@@ -223,7 +227,7 @@ pub(super) fn read_keys() -> io::Result<mpsc::Receiver<Vec<u8>>> {
             let mut keys = buffer[..count].to_vec();
             if std::mem::take(&mut is_first) {
                 // What was typed before the terminal was raw has a newline where Enter was pressed.
-                keys.iter_mut().filter(|key| **key == b'\n').for_each(|key| *key = b'\r');
+                (0..count).filter(|at| is_enter(&buffer, *at)).for_each(|at| keys[at] = b'\r');
             }
             if tell.blocking_send(keys).is_err() {
                 break;

@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use fleet_core::redact::Redactor;
 use fleet_core::typing::Draft;
 use fleet_host::TerminalSize;
 use fleet_host::process::Terminal;
-use fleet_host::recording::Recording;
 use fleet_host::screen::{ClientView, Screen};
 use tokio::sync::watch;
 
 use super::input::TerminalInput;
+use super::recorder::Recorder;
+use super::secrets::Secrets;
+use super::wire::TerminalEnd;
 use crate::clock;
 
 /// The size of a terminal that nobody looks at yet.
@@ -32,11 +33,12 @@ pub(crate) struct Hub {
     /// Changes with what is shown.
     changes: watch::Sender<()>,
     input: TerminalInput,
+    secrets: Secrets,
 }
 
 struct HubState {
     screen: Screen,
-    recording: Option<RedactedRecording>,
+    recorder: Option<Recorder>,
     terminal: Terminal,
     /// Those who look, with the sizes of their terminals; only those who may type have a say in the size.
     clients: BTreeMap<ClientId, ClientSeat>,
@@ -45,7 +47,7 @@ struct HubState {
     /// Keys that wait until a prompt has been typed; none if they need not.
     held: Option<Vec<u8>>,
     began: Duration,
-    ended: Option<String>,
+    ended: Option<TerminalEnd>,
 }
 
 struct ClientSeat {
@@ -53,23 +55,16 @@ struct ClientSeat {
     read_only: bool,
 }
 
-/// What a terminal printed, without secrets.
-pub(crate) struct RedactedRecording {
-    recording: Recording,
-    redactor: Redactor,
-}
-
-impl RedactedRecording {
-    pub(crate) fn new(recording: Recording, redactor: Redactor) -> Self {
-        Self { recording, redactor }
+impl HubState {
+    /// Since the terminal was opened.
+    fn elapsed(&self) -> Duration {
+        clock::uptime().saturating_sub(self.began)
     }
 
-    /// A full disk must not stop the agent.
-    fn output(&mut self, elapsed: Duration, bytes: &[u8]) {
-        let clean = self.redactor.push(bytes);
-        if !clean.is_empty() {
-            let _ = self.recording.output(elapsed, &clean);
-        }
+    /// The size of the terminal, and what draws everything that it shows.
+    fn repaint(&self) -> (TerminalSize, Vec<u8>) {
+        let size = self.screen.size();
+        (size, ClientView::new(size).update(&self.screen))
     }
 }
 
@@ -77,11 +72,12 @@ impl Hub {
     pub(crate) fn new(
         terminal: Terminal,
         input: TerminalInput,
-        recording: Option<RedactedRecording>,
+        recorder: Option<Recorder>,
+        secrets: Secrets,
     ) -> Self {
         let state = HubState {
             screen: Screen::new(first_size()),
-            recording,
+            recorder,
             terminal,
             clients: BTreeMap::new(),
             next_client: 0,
@@ -90,7 +86,7 @@ impl Hub {
             began: clock::uptime(),
             ended: None,
         };
-        Self { state: Mutex::new(state), changes: watch::Sender::new(()), input }
+        Self { state: Mutex::new(state), changes: watch::Sender::new(()), input, secrets }
     }
 
     fn state(&self) -> MutexGuard<'_, HubState> {
@@ -106,45 +102,37 @@ impl Hub {
     pub(crate) fn output(&self, bytes: &[u8]) {
         let mut state = self.state();
         let replies = state.screen.feed(bytes);
-        let elapsed = clock::uptime().saturating_sub(state.began);
-        if let Some(recording) = &mut state.recording {
-            recording.output(elapsed, bytes);
+        if let Some(recorder) = &state.recorder {
+            recorder.output(state.elapsed(), bytes, || state.repaint());
         }
         drop(state);
         self.input.write(replies);
         self.changes.send_replace(());
     }
 
-    /// The agent is gone.
-    pub(crate) fn end(&self, why: String) {
+    /// The agent is gone. What is left of the recording is for the caller to finish.
+    pub(super) fn end(&self, end: TerminalEnd) -> Option<Recorder> {
         let mut state = self.state();
-        state.ended.get_or_insert(why);
-        if let Some(mut recording) = state.recording.take() {
-            let (elapsed, rest) = (clock::uptime().saturating_sub(state.began), recording.redactor.end());
-            let _ = recording.recording.output(elapsed, &rest);
-            let _ = recording.recording.flush();
-        }
+        state.ended.get_or_insert(end);
+        let recorder = state.recorder.take();
         drop(state);
         self.changes.send_replace(());
+        recorder
     }
 
-    pub(crate) fn ended(&self) -> Option<String> {
+    pub(super) fn ended(&self) -> Option<TerminalEnd> {
         self.state().ended.clone()
     }
 
-    /// The screen as text, when it stands still. What was shown until now is recorded.
+    /// The screen as text, with what is secret in it: the keeper looks for dialogs there.
     pub(crate) fn lines(&self) -> Vec<String> {
-        let mut state = self.state();
-        if let Some(recording) = &mut state.recording {
-            // A full disk must not stop the agent.
-            let _ = recording.recording.flush();
-        }
-        state.screen.text()
+        self.state().screen.text()
     }
 
     /// What scrolled away, and the screen, as text.
     pub(crate) fn history(&self, max: usize) -> Vec<String> {
-        self.state().screen.history(max)
+        let lines = self.state().screen.history(max);
+        self.secrets.clean_lines(lines)
     }
 
     /// Whether the agent tells a paste from keys.
@@ -249,9 +237,8 @@ impl Hub {
         state.screen.resize(size);
         // A terminal that is gone needs no size.
         let _ = state.terminal.resize(size);
-        let elapsed = clock::uptime().saturating_sub(state.began);
-        if let Some(recording) = &mut state.recording {
-            let _ = recording.recording.resize(elapsed, size);
+        if let Some(recorder) = &state.recorder {
+            recorder.resize(state.elapsed(), size);
         }
         drop(state);
         self.changes.send_replace(());

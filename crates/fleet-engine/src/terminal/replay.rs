@@ -1,6 +1,6 @@
 //! Playing the recording of an agent's terminal for a person.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _};
 use std::path::Path;
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use fleet_host::terminal::{RawTerminal, terminal_size};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
-use super::attach::read_keys;
+use super::attach::{read_keys, write_out};
 use super::ends::EndSignals;
 
 /// Keys that leave: `q`, Ctrl-C, Ctrl-D, Ctrl-].
@@ -94,10 +94,4 @@ async fn wait(delay: Duration, keys: &mut mpsc::Receiver<Vec<u8>>, ends: &mut En
             Some(_) => {}
         }
     }
-}
-
-fn write_out(bytes: &[u8]) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    out.write_all(bytes)?;
-    out.flush()
 }

@@ -19,7 +19,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::hub::Hub;
-use super::wire::{self, FrameKind, Hello, Reply, WireSize};
+use super::wire::{self, FrameKind, Hello, Reply, TerminalEnd, WireSize};
 use crate::home::Home;
 use crate::inside;
 use crate::keeper::blocking;
@@ -43,6 +43,9 @@ const ROOM_INTERVAL: Duration = Duration::from_millis(5);
 const MAX_ANSWERS: usize = 8;
 /// How long the end may take to reach those who look.
 const END_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// How long the rest of a recording may take to reach the disk.
+const RECORD_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Somebody answers the dialog on the screen.
 pub(crate) struct Answering {
@@ -68,10 +71,14 @@ impl OpenTerminal {
     }
 
     /// Tells all who look that the agent has ended.
-    pub(crate) async fn close(mut self, why: String) {
+    pub(crate) async fn close(mut self, end: TerminalEnd) {
         let _ = std::fs::remove_file(&self.path);
-        self.hub.end(why);
+        let recorder = self.hub.end(end);
         let _ = timeout(END_TIMEOUT, &mut self.serving).await;
+        // A disk that stands still is not waited for: the recording ends where it is.
+        if let Some(recorder) = recorder {
+            recorder.finish(RECORD_TIMEOUT).await;
+        }
     }
 }
 
@@ -217,8 +224,8 @@ impl Seat {
                 due += FRAME_TIME;
                 timeout(STALLED_TIMEOUT, wire::write(writing, FrameKind::Output, &bytes)).await??;
             }
-            if let Some(why) = self.hub.ended() {
-                timeout(END_TIMEOUT, wire::write(writing, FrameKind::Ended, why.as_bytes())).await??;
+            if let Some(end) = self.hub.ended() {
+                timeout(END_TIMEOUT, wire::write_json(writing, FrameKind::Ended, &end)).await??;
                 return writing.shutdown().await;
             }
             tokio::select! {

@@ -31,7 +31,7 @@ pub(super) enum FrameKind {
     Output = b'o',
     /// The answer to a client that does not stay, a [`Reply`].
     Reply = b'a',
-    /// The agent has ended, and why.
+    /// The agent has ended: a [`TerminalEnd`].
     Ended = b'e',
 }
 
@@ -76,6 +76,15 @@ pub(super) enum Reply {
     /// The dialog was answered.
     Answered,
     Problem(Problem),
+}
+
+/// How the agent in a terminal ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TerminalEnd {
+    /// A sentence for those who look.
+    pub why: String,
+    /// Whether its conversation continues, outside of this terminal.
+    pub continues: bool,
 }
 
 pub(super) struct Frame {

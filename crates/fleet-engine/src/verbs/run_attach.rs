@@ -1,5 +1,5 @@
 use fleet_api::verbs::run_attach::{Answer, AttachTarget, Request};
-use fleet_core::run::RunState;
+use fleet_core::run::{RunState, StopKind};
 use fleet_core::task::TaskState;
 
 use super::elsewhere;
@@ -16,13 +16,14 @@ pub(crate) async fn run(engine: &Engine, Request { id }: Request) -> Outcome<Ans
         elsewhere::refuse(engine, run)?;
     }
     let has_terminal = |run: &Run| sockets::find(engine.home(), run.id, RunSocket::Terminal).is_some();
+    let is_switched = |run: &Run| run.stop.as_ref().is_some_and(|stop| stop.kind == StopKind::Switch);
     let target = match (live, task.state()) {
+        // It ends, and the next run is what a person has asked for.
+        (Some(run), _) if is_switched(run) => AttachTarget::Starting,
         (Some(run), _) if has_terminal(run) => AttachTarget::Terminal,
         (Some(run), _) if run.mode.is_interactive() && run.state.get() != RunState::Finishing => {
             AttachTarget::Starting
         }
-        // Its run is being stopped for that.
-        (Some(run), _) if run.stop.is_some() && task.spec.mode.is_interactive() => AttachTarget::Starting,
         (None, TaskState::Queued) => AttachTarget::Starting,
         (Some(_), _) => AttachTarget::Headless,
         (None, _) => AttachTarget::Over,

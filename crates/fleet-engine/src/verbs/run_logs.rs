@@ -76,10 +76,7 @@ fn end_of(run: &Run, is_asked: bool) -> Option<LogEnd> {
 }
 
 pub(super) async fn find(engine: &Engine, request: &Request) -> Outcome<RunLog> {
-    let mut id = engine.run_id(&request.id).await?;
-    if let Some(attempt) = request.attempt {
-        id = attempt_of(engine, id, attempt).await?;
-    }
+    let id = attempt_of(engine, &request.id, request.attempt).await?;
     let detail = engine.call(ops::GetRun { run: id }).await?;
     let folder = engine.home().run(id);
     if let Some(place) = ThisPlace::of(engine)?.place_of(&detail.run) {
@@ -108,8 +105,10 @@ pub(super) async fn find(engine: &Engine, request: &Request) -> Outcome<RunLog> 
     })
 }
 
-/// Another attempt at the same task.
-async fn attempt_of(engine: &Engine, run: RunId, attempt: i64) -> Outcome<RunId> {
+/// The run that was named, or another attempt at its task.
+pub(super) async fn attempt_of(engine: &Engine, typed: &str, attempt: Option<i64>) -> Outcome<RunId> {
+    let run = engine.run_id(typed).await?;
+    let Some(attempt) = attempt else { return Ok(run) };
     let task = engine.call(ops::GetRun { run }).await?.run.task;
     let runs = engine.call(ops::ListRuns::of_task(task)).await?;
     let found = runs.iter().find(|listed| listed.run.attempt == attempt);

@@ -10,8 +10,8 @@ pub(crate) async fn run(engine: &Engine, Request { id, mode }: Request) -> Outco
     let task = engine.call(ops::GetTask { id }).await?.task;
     check(engine, &task, mode)?;
     let why = match mode {
-        TaskMode::Interactive => "continued in a terminal",
-        TaskMode::Headless => "continued without a terminal",
+        TaskMode::Interactive => "continues in a terminal",
+        TaskMode::Headless => "continues headless",
     };
     let switch = ops::SwitchMode { id, mode, why: why.to_owned(), now: engine.now() };
     let ops::SwitchedMode { stopped, unchanged, .. } = engine.call(switch).await?;
@@ -30,7 +30,7 @@ fn check(engine: &Engine, task: &Task, mode: TaskMode) -> Outcome<()> {
     }
     if mode == TaskMode::Headless {
         let is_over = matches!(task.state(), TaskState::Done | TaskState::Failed | TaskState::Cancelled);
-        let is_empty = task.spec.description.to_string().trim().is_empty();
+        let is_empty = task.spec.is_opened_for_person();
         return match (is_over, is_empty) {
             (true, _) => Err(is_finished(task)),
             (false, true) => Err(has_no_prompt(task)),

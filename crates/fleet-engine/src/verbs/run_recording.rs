@@ -1,10 +1,10 @@
 use fleet_api::verbs::run_recording::{Answer, Request};
 
-use super::elsewhere;
 use super::prelude::*;
+use super::{elsewhere, run_logs};
 
-pub(crate) async fn run(engine: &Engine, Request { id }: Request) -> Outcome<Answer> {
-    let run = engine.run_id(&id).await?;
+pub(crate) async fn run(engine: &Engine, Request { id, attempt }: Request) -> Outcome<Answer> {
+    let run = run_logs::attempt_of(engine, &id, attempt).await?;
     let detail = engine.call(ops::GetRun { run }).await?;
     elsewhere::refuse(engine, &detail.run)?;
     let path = engine.home().run(run).recording();

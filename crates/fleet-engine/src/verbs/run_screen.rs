@@ -1,15 +1,15 @@
 use fleet_api::verbs::run_screen::{Answer, Request};
 use fleet_host::plain;
 
-use super::elsewhere;
 use super::prelude::*;
+use super::{elsewhere, run_logs};
 use crate::terminal;
 
 /// As many as a terminal keeps.
 const MAX_LINES: u32 = 1_000;
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
-    let run = engine.run_id(&request.id).await?;
+    let run = run_logs::attempt_of(engine, &request.id, request.attempt).await?;
     let detail = engine.call(ops::GetRun { run }).await?;
     elsewhere::refuse(engine, &detail.run)?;
     let max = request.lines.unwrap_or(MAX_LINES).min(MAX_LINES) as usize;

@@ -154,7 +154,7 @@ fn erase_in_display(to: &mut Emulator, what: u16) {
             to.grid_mut().erase_lines(0..row, erased);
         }
         2 => to.grid_mut().erase_lines(0..rows, erased),
-        3 => to.history.clear(),
+        3 => to.forget_lines_above(),
         _ => {}
     }
 }

@@ -3,6 +3,8 @@
 //! Owns the state of a terminal. Must never act on anything outside: titles, clipboards, links and files that a program
 //! asks for are ignored, and answers to its questions are collected for the caller.
 
+use std::borrow::Cow;
+
 use unicode_width::UnicodeWidthChar as _;
 use vte::{Params, Perform};
 
@@ -87,10 +89,19 @@ impl Emulator {
         if let Some(alternate) = &mut self.alternate {
             alternate.resize(size);
         }
-        for row in self.primary.resize(size) {
-            self.history.push(row.text());
-        }
+        self.primary.resize(size);
         self.size = size;
+    }
+
+    /// The lines that have left the screen at its top, oldest first.
+    pub(super) fn lines_above(&self) -> impl Iterator<Item = Cow<'_, str>> + Clone {
+        let above = self.primary.above().iter().map(|row| Cow::Owned(row.text()));
+        self.history.lines().map(Cow::Borrowed).chain(above)
+    }
+
+    pub(super) fn forget_lines_above(&mut self) {
+        self.history.clear();
+        self.primary.take_above();
     }
 
     pub(super) fn line_feed(&mut self) {
@@ -150,6 +161,9 @@ impl Emulator {
 
     /// As after the start, except for what is not shown.
     fn reset(&mut self) {
+        for row in self.primary.take_above() {
+            self.history.push(row.text());
+        }
         let (history, replies) = (std::mem::take(&mut self.history), std::mem::take(&mut self.replies));
         *self = Self { history, replies, ..Self::new(self.size) };
     }

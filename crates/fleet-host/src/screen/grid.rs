@@ -18,6 +18,10 @@ pub(super) struct Position {
 pub(super) struct Grid {
     size: TerminalSize,
     rows: Vec<Row>,
+    /// The lines that a lower screen does not show: those above it, until lines scroll away after them, and those below it,
+    /// until lines scroll or are erased there.
+    above: Vec<Row>,
+    below: Vec<Row>,
     pub(super) cursor: Position,
     /// The lines that scroll: the first one, and the last one.
     region: (u16, u16),
@@ -26,7 +30,17 @@ pub(super) struct Grid {
 impl Grid {
     pub(super) fn new(size: TerminalSize) -> Self {
         let rows = vec![Row::default(); usize::from(size.rows())];
-        Self { size, rows, cursor: Position::default(), region: (0, size.rows() - 1) }
+        let (above, below) = (Vec::new(), Vec::new());
+        Self { size, rows, above, below, cursor: Position::default(), region: (0, size.rows() - 1) }
+    }
+
+    /// The lines right above the first one that a lower screen does not show.
+    pub(super) fn above(&self) -> &[Row] {
+        &self.above
+    }
+
+    pub(super) fn take_above(&mut self) -> Vec<Row> {
+        std::mem::take(&mut self.above)
     }
 
     pub(super) fn rows(&self) -> &[Row] {
@@ -52,18 +66,29 @@ impl Grid {
         self.region = (0, self.size.rows() - 1);
     }
 
-    /// Returns the lines that leave at the top, so that the line of the cursor stays.
-    pub(super) fn resize(&mut self, size: TerminalSize) -> Vec<Row> {
-        let leaving = (self.cursor.row + 1).saturating_sub(size.rows());
-        let gone = self.rows.drain(..usize::from(leaving)).collect();
-        self.rows.resize_with(usize::from(size.rows()), Row::default);
+    /// What does not fit is kept for a larger screen: columns at the right, lines at the top as far as the line of the
+    /// cursor stays, and lines at the bottom.
+    pub(super) fn resize(&mut self, size: TerminalSize) {
+        let (shown, added) = (usize::from(size.rows()), size.rows().saturating_sub(self.size.rows()));
+        let mut rows = self.take_above();
+        // Lines come back from above only into new ones: what is shown moves no further than it has to.
+        let stays = rows.len().saturating_sub(usize::from(added));
+        let cursor = rows.len() + usize::from(self.cursor.row);
+        let leaving = (cursor + 1).saturating_sub(shown).max(stays);
+        rows.append(&mut self.rows);
+        rows.append(&mut self.below);
+        self.rows = rows.split_off(leaving);
+        self.above = rows;
+        if self.rows.len() > shown {
+            self.below = self.rows.split_off(shown);
+        }
+        self.rows.resize_with(shown, Row::default);
         for row in &mut self.rows {
-            row.cut(size.columns());
+            row.fit(size.columns());
         }
         self.size = size;
         self.reset_region();
-        self.move_to(self.cursor.row - leaving, self.cursor.column);
-        gone
+        self.move_to(u16::try_from(cursor - leaving).unwrap_or(u16::MAX), self.cursor.column);
     }
 
     pub(super) fn move_to(&mut self, row: u16, column: u16) {
@@ -115,7 +140,9 @@ impl Grid {
     pub(super) fn scroll_up(&mut self, count: u16, style: Style, leaving: &mut dyn FnMut(&Row)) {
         let (top, bottom) = self.region;
         if top == 0 {
-            self.rows[..=usize::from(bottom)].iter().take(usize::from(count)).for_each(leaving);
+            let above = self.take_above();
+            let scrolled = self.rows[..=usize::from(bottom)].iter().take(usize::from(count));
+            above.iter().chain(scrolled).for_each(leaving);
         }
         self.remove_lines(top, bottom, count, style);
     }
@@ -138,6 +165,7 @@ impl Grid {
     }
 
     fn remove_lines(&mut self, top: u16, bottom: u16, count: u16, style: Style) {
+        self.below.clear();
         let lines = &mut self.rows[usize::from(top)..=usize::from(bottom)];
         let count = usize::from(count).min(lines.len());
         lines.rotate_left(count);
@@ -146,6 +174,7 @@ impl Grid {
     }
 
     fn add_lines(&mut self, top: u16, bottom: u16, count: u16, style: Style) {
+        self.below.clear();
         let lines = &mut self.rows[usize::from(top)..=usize::from(bottom)];
         let count = usize::from(count).min(lines.len());
         lines.rotate_right(count);
@@ -154,6 +183,9 @@ impl Grid {
 
     pub(super) fn erase_lines(&mut self, lines: std::ops::Range<u16>, style: Style) {
         let end = usize::from(lines.end).min(self.rows.len());
+        if end == self.rows.len() {
+            self.below.clear();
+        }
         if let Some(erased) = self.rows.get_mut(usize::from(lines.start)..end) {
             for row in erased {
                 row.erase(0, self.size.columns(), style);

@@ -29,7 +29,7 @@ impl History {
         *self = Self::default();
     }
 
-    pub(super) fn lines(&self) -> impl DoubleEndedIterator<Item = &str> + ExactSizeIterator {
+    pub(super) fn lines(&self) -> impl Iterator<Item = &str> + Clone {
         self.lines.iter().map(AsRef::as_ref)
     }
 }

@@ -25,6 +25,7 @@ mod view;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::fmt;
 
 use emulator::Emulator;
@@ -74,7 +75,8 @@ impl Screen {
         self.emulator.replies.take()
     }
 
-    /// Lines are cut and not wrapped again: programs draw anew when they learn of the new size.
+    /// Lines are not wrapped again: programs draw anew when they learn of the new size. What does not fit any more is kept,
+    /// and shown again when there is room, unless the program has written over it.
     pub fn resize(&mut self, size: TerminalSize) {
         if size != self.emulator.size {
             self.emulator.resize(size);
@@ -97,10 +99,10 @@ impl Screen {
         let end = shown.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
         shown.truncate(end);
         let older = max_lines.saturating_sub(shown.len());
-        let history = self.emulator.history.lines();
-        let skipped = history.len().saturating_sub(older);
+        let above = self.emulator.lines_above();
+        let skipped = above.clone().count().saturating_sub(older);
         let surplus = shown.len().saturating_sub(max_lines);
-        history.skip(skipped).map(str::to_owned).chain(shown.drain(surplus..)).collect()
+        above.skip(skipped).map(Cow::into_owned).chain(shown.drain(surplus..)).collect()
     }
 
     pub fn cursor(&self) -> CursorPosition {

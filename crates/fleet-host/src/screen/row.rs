@@ -11,6 +11,15 @@ const CAPACITY_STEP: usize = 64;
 pub(super) struct Row {
     /// Those that are missing at the end are blank.
     cells: Vec<Cell>,
+    /// What a narrower screen does not show, until something is written to the line.
+    cut_off: Option<Box<CutOff>>,
+}
+
+#[derive(Debug, Clone)]
+struct CutOff {
+    /// The column of its first cell.
+    from: usize,
+    cells: Vec<Cell>,
 }
 
 impl Row {
@@ -33,6 +42,7 @@ impl Row {
 
     /// Writes a character; a wide one needs a column after this one.
     pub(super) fn put(&mut self, column: u16, cell: Cell) {
+        self.cut_off = None;
         let end = column + if cell.width == CellWidth::Wide { 2 } else { 1 };
         self.separate(column);
         self.separate(end);
@@ -53,6 +63,7 @@ impl Row {
     }
 
     pub(super) fn erase(&mut self, from: u16, to: u16, style: Style) {
+        self.cut_off = None;
         self.separate(from);
         self.separate(to);
         if style == Style::default() && to >= self.used() {
@@ -68,6 +79,7 @@ impl Row {
 
     /// Moves what is at and after a column to the right; what does not fit is lost.
     pub(super) fn insert(&mut self, column: u16, count: u16, end: u16, style: Style) {
+        self.cut_off = None;
         self.separate(column);
         let count = count.min(end.saturating_sub(column));
         self.extend_to(end);
@@ -90,14 +102,34 @@ impl Row {
         self.erase(end - count, end, style);
     }
 
-    pub(super) fn cut(&mut self, columns: u16) {
+    /// The screen has another width. What does not fit is kept for a wider one.
+    pub(super) fn fit(&mut self, columns: u16) {
+        if let Some(cut_off) = self.cut_off.take() {
+            self.cells.resize(cut_off.from, Cell::default());
+            self.cells.extend(cut_off.cells);
+        }
+        let columns = usize::from(columns);
+        let Some(first) = self.cells.get(columns) else { return };
+        // A wide character is cut off whole.
+        let from = if first.width == CellWidth::SecondHalf { columns - 1 } else { columns };
+        let cells = self.cells.split_off(from);
+        if from < columns {
+            self.cells.push(Cell::blank(cells[0].style));
+        }
+        if cells.iter().any(|cell| *cell != Cell::default()) {
+            self.cut_off = Some(Box::new(CutOff { from, cells }));
+        }
+    }
+
+    fn cut(&mut self, columns: u16) {
         self.separate(columns);
         self.cells.truncate(usize::from(columns));
     }
 
     /// The cells from a column on, at most so many: what a smaller terminal shows.
     pub(super) fn part(&self, from: u16, columns: u16) -> Self {
-        let mut part = Self { cells: self.cells.get(usize::from(from)..).unwrap_or_default().to_vec() };
+        let cells = self.cells.get(usize::from(from)..).unwrap_or_default().to_vec();
+        let mut part = Self { cells, cut_off: None };
         if let Some(first) = part.cells.first_mut().filter(|cell| cell.width == CellWidth::SecondHalf) {
             *first = Cell::blank(first.style);
         }

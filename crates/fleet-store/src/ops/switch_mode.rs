@@ -10,8 +10,8 @@ use super::runs::stop::order_stop;
 use super::tasks::EditTask;
 use crate::ops::prelude::*;
 
-/// Lets a task continue in a terminal, or without one. A run in the other mode is given back to the queue; a task that is
-/// over, held or waits for an answer is queued again.
+/// Lets a task continue in a terminal, or without one. A run in the other mode is given back to the queue, as is one that
+/// is being stopped for an earlier switch; a task that is over, held or waits for an answer is queued again.
 #[derive(Debug, Clone)]
 pub struct SwitchMode {
     pub id: TaskId,
@@ -57,7 +57,7 @@ impl Op for SwitchMode {
             record(tx, now, about(&task), &Fact::TaskEdited { fields }).await?;
         }
         if let Some(run) = &stopped {
-            let stop = StopRequest { kind: StopKind::Release, why: self.why.clone() };
+            let stop = StopRequest { kind: StopKind::Switch, why: self.why.clone() };
             order_stop(tx, run, &stop, now).await?;
         }
         Ok(SwitchedMode { task: read_task(tx, self.id).await?, stopped, unchanged })

@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use fleet_core::event::{AgentEvent, Fact};
 use fleet_core::id::TaskId;
-use fleet_core::run::{AgentState, AgentStateNow, Ending, Run, RunMove};
+use fleet_core::run::{AgentState, AgentStateNow, Ending, Run, RunMove, StopKind, StopRequest};
 use fleet_core::schedule::Caps;
 use fleet_core::scope::FileScope;
-use fleet_core::task::{AgentName, TaskEdit, TaskMode};
+use fleet_core::task::{AgentName, TaskEdit, TaskMode, TaskState};
 use fleet_core::time::Millis;
 use fleet_store::ops::{
     AdvanceRun, AppendRunEvents, Claim, ClaimOnly, Claimed, EditTask, FirstReady, NewTask, PauseAccount,
+    RequestStop, SwitchMode, SwitchedMode,
 };
 
 use crate::harness::{Rig, START};
@@ -23,6 +24,8 @@ story! {
     a_scheduled_one_is_found_when_it_is_due
     a_run_knows_what_its_agent_does
     a_state_that_lasts_keeps_its_beginning
+    a_switch_queues_the_task_again_also_when_it_is_taken_back
+    a_run_that_was_stopped_by_nobody_who_waits_fails_its_task
 }
 
 fn interactive(mut draft: NewTask) -> NewTask {
@@ -208,4 +211,43 @@ async fn a_state_that_lasts_keeps_its_beginning(rig: &Rig) {
         let found = rig.detail(&run).await.run.agent_state.unwrap();
         assert_eq!((found.state, found.since, found.evidence), (state_now, Millis(since), evidence));
     }
+}
+
+async fn switch(rig: &Rig, id: TaskId, mode: TaskMode) -> SwitchedMode {
+    rig.ok(SwitchMode { id, mode, why: "a person wants it".to_owned(), now: rig.now() }).await
+}
+
+/// Whoever asks in whatever order while the run ends: the newest wish counts, and nothing is lost.
+async fn a_switch_queues_the_task_again_also_when_it_is_taken_back(rig: &Rig) {
+    let (alone, seen) = (TaskMode::Headless, TaskMode::Interactive);
+    for wishes in [vec![alone], vec![alone, seen], vec![alone, seen, seen], vec![alone, seen, alone]] {
+        let run = terminal(rig).await;
+        for (number, mode) in wishes.iter().enumerate() {
+            let switched = switch(rig, run.task, *mode).await;
+            assert_eq!(switched.stopped.is_some(), *mode == alone, "wish {number} of {wishes:?}");
+            let is_repeated = number > 0 && wishes[number - 1] == *mode;
+            assert_eq!(switched.unchanged, is_repeated, "wish {number} of {wishes:?}");
+        }
+        let stop = rig.detail(&run).await.run.stop.unwrap();
+        assert_eq!(stop.kind, StopKind::Switch);
+        rig.end(&run, Ending::Released(stop.why)).await;
+        let next = rig.claim(1).await.remove(0);
+        assert_eq!((next.task.id, next.run.mode), (run.task, *wishes.last().unwrap()), "{wishes:?}");
+        rig.end(&next.run, Ending::Cancelled("enough".to_owned())).await;
+    }
+}
+
+async fn a_run_that_was_stopped_by_nobody_who_waits_fails_its_task(rig: &Rig) {
+    let run = terminal(rig).await;
+    let stop = StopRequest { kind: StopKind::Release, why: "codefleet was stopped".to_owned() };
+    rig.ok(RequestStop { run: run.id, stop, now: rig.now() }).await;
+    rig.end(&run, Ending::Released("codefleet was stopped".to_owned())).await;
+    assert_eq!(rig.detail(&run).await.task.unwrap().state(), TaskState::Failed);
+
+    let run = terminal(rig).await;
+    let stop = StopRequest { kind: StopKind::Release, why: "codefleet was stopped".to_owned() };
+    rig.ok(RequestStop { run: run.id, stop, now: rig.now() }).await;
+    switch(rig, run.task, TaskMode::Headless).await;
+    rig.end(&run, Ending::Released("a person waits".to_owned())).await;
+    assert_eq!(rig.detail(&run).await.task.unwrap().state(), TaskState::Queued, "the switch counts more");
 }

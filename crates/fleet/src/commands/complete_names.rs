@@ -50,8 +50,11 @@ fn wanted(words: &[&str]) -> Option<NameKind> {
     }
     let words: Vec<&str> = words.iter().filter(|word| !word.starts_with('-')).copied().collect();
     match words.as_slice() {
-        ["prompt" | "keep" | "open" | "show" | "why" | "logs" | "log" | "diff" | "undo"]
-        | ["kill" | "resume" | "clean" | "conflicts", ..]
+        [
+            "prompt" | "keep" | "open" | "show" | "why" | "logs" | "log" | "diff" | "undo" | "allow" | "deny"
+            | "headless" | "replay",
+        ]
+        | ["kill" | "resume" | "clean" | "conflicts" | "attach" | "compare", ..]
         | ["task", "show" | "edit" | "similar"]
         | ["task", "cancel" | "retry" | "hold" | "release" | "delete" | "rm" | "order", ..]
         | ["task", "dep", _, ..] => Some(NameKind::Tasks),
@@ -107,6 +110,14 @@ mod tests {
             ("prompt", Some(NameKind::Tasks)),
             ("prompt login", None),
             ("kill login-A", Some(NameKind::Tasks)),
+            ("attach", Some(NameKind::Tasks)),
+            ("attach --tmux login-A", Some(NameKind::Tasks)),
+            ("compare login-A", Some(NameKind::Tasks)),
+            ("allow", Some(NameKind::Tasks)),
+            ("allow login-A", None),
+            ("deny", Some(NameKind::Tasks)),
+            ("headless", Some(NameKind::Tasks)),
+            ("replay", Some(NameKind::Tasks)),
             ("kill --batch", Some(NameKind::Batches)),
             ("task cancel -m done", Some(NameKind::Tasks)),
             ("task add title --after", Some(NameKind::Tasks)),

@@ -27,7 +27,7 @@ pub(crate) use render::Renderer;
 #[command(alias = "log", after_help = EXAMPLES)]
 #[command(display_order = 100)]
 pub(crate) struct Logs {
-    /// The run: its id, the id of its task, or its branch
+    /// The id of a run; or a task, by its id or branch, which means its newest run
     id: String,
     /// Last N lines
     #[arg(short = 'n', long, alias = "limit", value_name = "N")]
@@ -83,7 +83,7 @@ impl Logs {
             pager::off();
         }
         let stream = self.other.stream();
-        let is_screen = stream == LogStream::Out && !self.raw && self.attempt.is_none();
+        let is_screen = stream == LogStream::Out && !self.raw;
         // Only people see terminals.
         if is_screen && !context.engine.is_inside_a_run() && self.show_terminal(context).await? {
             return Ok(());
@@ -140,7 +140,7 @@ const SETUP_LINES: u32 = 20;
 impl Logs {
     /// Shows what the terminal of an agent shows, if it has one.
     async fn show_terminal(&self, context: &Context) -> Outcome<bool> {
-        let screen = run_screen::Request { id: self.id.clone(), lines: self.lines };
+        let screen = run_screen::Request { id: self.id.clone(), attempt: self.attempt, lines: self.lines };
         let screen = context.call(screen).await?;
         if !screen.interactive {
             return Ok(false);

@@ -9,7 +9,7 @@ use crate::Done;
 
 /// Play what an agent's terminal showed
 ///
-/// Works while the agent runs and afterwards. Space pauses, `q` leaves. The recording is an asciicast; other players can
+/// Works while the agent runs and afterwards, for every run of a task. Space pauses, `q` leaves. The recording is an asciicast; other players can
 /// play it, too.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -30,6 +30,7 @@ pub(crate) struct Replay {
 
 const EXAMPLES: &str = "Examples:
   fleet replay login-fix
+  fleet replay login-fix --attempt 1
   fleet replay login-fix --speed 4 --idle 0.5
   asciinema play \"$(fleet replay login-fix --path)\"";
 

@@ -54,29 +54,62 @@ printf '\033]8;;http://evil\007link\033]8;;\007 \033^private\033\\ \302\235 \302
     }
 }
 
+/// Only the superuser may look into a keeper.
+fn memory_of(pid: i32) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
+    let line = text.lines().find(|line| line.starts_with("Pss:"))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}
+
 #[test]
 fn a_flood_neither_grows_the_keeper_nor_stops_anybody() {
-    let (stage, _folder) = script("yes \"$(printf '\\033[31mx\\314\\201\\033]52;c;')\" & sleep 1; echo");
+    let flood = "printf ready; read go; yes \"$(printf '\\033[31mx\\314\\201\\033]52;c;')\" & sleep 1; echo";
+    let (stage, _folder) = script(flood);
     stage.fleet.ok(&["create", "evil", "--interactive", "--agent", "evil"]);
     let person = stage.attach(&["evil"], 200, 50);
-    person.sees("x");
+    person.sees("ready");
     let keeper = stage.keeper_of("evil");
-    // Only the superuser may look into a keeper.
-    let memory = || -> Option<u64> {
-        let text = fs::read_to_string(format!("/proc/{keeper}/smaps_rollup")).ok()?;
-        let line = text.lines().find(|line| line.starts_with("Pss:"))?;
-        line.split_whitespace().nth(1)?.parse().ok()
-    };
-    // What the flood has changed on the screen says that it goes on; the program for tests is larger than that for users.
+    let before = memory_of(keeper);
+    person.types("go\r");
+    person.sees("x");
+    // What the flood has changed on the screen says that it goes on.
     for _ in 0..20 {
-        let before = person.bytes().len();
-        wait_until(BOUND, "the flood goes on", || person.bytes().len() > before);
-        assert!(memory().is_none_or(|pss| pss < 32 * 1024), "{:?} KiB", memory());
+        let shown = person.bytes().len();
+        wait_until(BOUND, "the flood goes on", || person.bytes().len() > shown);
+        let growth = memory_of(keeper).zip(before).map(|(now, before)| now.saturating_sub(before));
+        assert!(growth.is_none_or(|growth| growth <= 16 * 1024), "{growth:?} KiB");
     }
     person.types(DETACH);
     assert_eq!(person.leaves(), 0, "a person can leave in the middle of it");
     stage.fleet.ok(&["kill", "evil", "--yes"]);
     wait_until(BOUND, "the flood ends", || stage.agents().is_empty());
+}
+
+/// What codefleet knows to be secret is neither stored nor printed, except to the person who looks at the terminal itself.
+#[test]
+fn secrets_do_not_reach_logs_recordings_and_events() {
+    let secret = "sk-very-secret-0123456789";
+    let stage = Stage::configured(&format!(
+        "[agents.shell]\nprogram = \"sh\"\nargs = []\nterminal_args = []\n[agents.shell.env]\nMY_TOKEN = \"{secret}\"\n"
+    ));
+    stage.fleet.ok(&["create", "sh", "--interactive", "--agent", "shell"]);
+    let person = stage.attach(&["sh"], 40, 24);
+    person.types("echo; echo token $MY_TOKEN; echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa$MY_TOKEN; echo mark''ed\r");
+    person.sees(&format!("token {secret}"));
+    person.sees("marked");
+    stage.wait_for_log("sh", "marked");
+    let live = stage.logs("sh");
+    assert!(live.contains("token *****") && !live.contains(secret), "{live}");
+    assert!(!live.replace('\n', "").contains(secret), "not across two lines either: {live}");
+    person.types("exit\r");
+    assert_eq!(person.leaves(), 0);
+    stage.wait_for_status("sh", "done");
+    let last = stage.logs("sh");
+    assert!(last.contains("token *****") && !last.replace('\n', "").contains(secret), "{last}");
+    let recording = fs::read_to_string(stage.fleet.ok(&["replay", "sh", "--path"]).trim_end()).unwrap();
+    assert!(recording.contains("marked") && !recording.contains(secret), "{recording}");
+    let shown = stage.fleet.ok(&["task", "show", "sh", "--events", "1000", "--json"]);
+    assert!(!shown.contains(secret), "{shown}");
 }
 
 /// Connects to a terminal as `fleet attach` does, types, and prints what it is told.
@@ -120,5 +153,39 @@ fn agents_do_not_type_into_terminals() {
     }
     person.types(format!("clear; python3 {} {}\r", intruder.display(), socket.display()));
     person.sees("only people can use the terminal");
+    assert!(!stage.logs("victim").contains("evil"), "{}", stage.logs("victim"));
+}
+
+/// Types into a terminal and ends before anybody can look where it comes from.
+const HIT_AND_RUN: &str = r#"
+import json, os, socket, struct, sys
+def frame(kind, data): return kind + struct.pack('>I', len(data)) + data
+hello = {"attach": {"size": {"rows": 9, "columns": 9}, "read_only": False}}
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+s.sendall(frame(b'h', json.dumps(hello).encode()) + frame(b'k', b'evil\r'))
+if os.fork() == 0:
+    import time
+    time.sleep(3600)
+"#;
+
+/// The keeper stands still until the process that connected is gone; another one holds the connection open.
+#[test]
+fn whoever_connected_and_is_gone_does_not_count_as_a_person() {
+    let stage = Stage::patient("[agents.shell]\nprogram = \"sh\"\nargs = []\nterminal_args = []\n");
+    stage.open("victim");
+    stage.fleet.ok(&["create", "sh", "--interactive", "--agent", "shell"]);
+    let run = stage.run_of("victim")["id"].as_str().unwrap().to_owned();
+    let socket = stage.fleet.home().join("runs").join(run).join("terminal");
+    let intruder = stage.fleet.user_home().join("intruder.py");
+    fs::write(&intruder, HIT_AND_RUN).unwrap();
+    let person = stage.attach(&["sh"], 200, 50);
+    let keeper = stage.keeper_of("victim");
+    Stage::pause(keeper, true);
+    person.types(format!("python3 {} {}; echo go''ne $?\r", intruder.display(), socket.display()));
+    person.sees("gone 0");
+    Stage::pause(keeper, false);
+    stage.fleet.ok(&["prompt", "victim", "a prompt after it"]);
+    stage.wait_for_log("victim", "demo> a prompt after it");
     assert!(!stage.logs("victim").contains("evil"), "{}", stage.logs("victim"));
 }

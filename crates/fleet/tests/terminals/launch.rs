@@ -2,7 +2,9 @@
 
 use fleet_testkit::person::Person;
 
-use super::stage::{DETACH, Stage};
+use fleet_testkit::wait_until;
+
+use super::stage::{BOUND, DETACH, Stage};
 
 #[test]
 fn an_agent_gets_its_prompt_in_its_terminal() {
@@ -77,4 +79,32 @@ fn a_custom_program_runs_in_a_terminal() {
     stage.fleet.ok(&["prompt", "sh", "exit"]);
     stage.wait_for_status("sh", "done");
     assert_eq!(stage.repo.git(&["show", "sh:answer"]), "42");
+}
+
+/// As for an agent without a terminal, the title is what it is told.
+#[test]
+fn the_title_of_a_task_is_typed() {
+    let stage = Stage::new();
+    stage.fleet.ok(&["task", "add", "Tidy the shelves", "--interactive", "--branch", "shelves"]);
+    stage.wait_for_log("shelves", "demo> Tidy the shelves");
+    let described = ["task", "add", "Two things", "-d", "one and two", "--interactive", "--branch", "things"];
+    stage.fleet.ok(&described);
+    let prompted = || {
+        let shown = stage.fleet.json(&["task", "show", "things", "--events", "1000"]);
+        let events = shown["events"].as_array().unwrap().clone();
+        events.iter().any(|event| event["data"]["text"] == "Two things\n\none and two")
+    };
+    wait_until(BOUND, "title and description are typed", prompted);
+    assert!(stage.fleet.ok(&["headless", "shelves"]).contains("continues"), "it has a prompt");
+}
+
+#[test]
+fn a_limit_that_was_set_for_it_ends_an_idle_agent() {
+    let stage = Stage::configured("[limits]\nidle = \"1s\"\ntime = \"1s\"\n");
+    stage.fleet.ok(&["create", "patient", "--interactive"]);
+    stage.fleet.ok(&["create", "idle", "--interactive", "--limit", "idle=2s"]);
+    stage.wait_for_status("idle", "failed");
+    assert_eq!(stage.fleet.json(&["task", "show", "idle"])["reason"], "stale");
+    stage.wait_for_state("patient", "idle");
+    assert_eq!(stage.fleet.json(&["task", "show", "patient"])["status"], "running", "others have none");
 }

@@ -33,6 +33,13 @@ impl Stage {
         Self::without_runner(config).with_runner()
     }
 
+    /// With keepers that may stand still for a while.
+    pub(crate) fn patient(config: &str) -> Self {
+        let mut stage = Self::without_runner(config);
+        stage.fleet = stage.fleet.env("FLEET_RUNNER_LEASE_SECONDS", "300");
+        stage.with_runner()
+    }
+
     fn without_runner(config: &str) -> Self {
         let repo = Repo::init();
         let fleet = Fleet::new(binary(env!("CARGO_BIN_EXE_fleet"))).cwd(repo.path());
@@ -129,6 +136,12 @@ impl Stage {
     pub(crate) fn kill(pid: i32) {
         let pid = rustix::process::Pid::from_raw(pid).unwrap();
         rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    }
+
+    /// Stops a process, or lets it continue.
+    pub(crate) fn pause(pid: i32, is_paused: bool) {
+        let signal = if is_paused { rustix::process::Signal::STOP } else { rustix::process::Signal::CONT };
+        rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), signal).unwrap();
     }
 
     /// The agents of this home that are alive, by the mark in their environment.

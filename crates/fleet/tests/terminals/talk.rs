@@ -128,3 +128,51 @@ fn two_hundred_prompts_from_ten_senders_to_five_agents_arrive_once_and_in_order(
         .collect();
     assert_eq!(all, expected, "each once, and whole");
 }
+
+#[test]
+fn one_answer_answers_one_dialog() {
+    let stage = Stage::new();
+    stage.open("one");
+    stage.fleet.ok(&["prompt", "one", "ask a.txt b.txt c.txt"]);
+    let workspace = stage.run_of("one")["workspace"].as_str().unwrap().to_owned();
+    let is_written = |file: &str| std::path::Path::new(&workspace).join(file).exists();
+    stage.wait_for_log("one", "Allow: a.txt?");
+    stage.fleet.ok(&["allow", "one"]);
+    stage.wait_for_log("one", "Allow: b.txt?");
+    assert!(is_written("a.txt"));
+    // The next dialog looks the same but for its name, and nobody has answered it.
+    let shown = || stage.fleet.json(&["task", "show", "one", "--events", "1000"])["events"].clone();
+    let asks = |what: &str| shown().as_array().unwrap().iter().any(|event| event["data"]["text"] == what);
+    wait_until(BOUND, "it asks for the second", || asks("b.txt"));
+    assert!(!is_written("b.txt") && !stage.logs("one").contains("Allow: c.txt?"), "{}", stage.logs("one"));
+    // Two people answer at once: each answers one.
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| stage.fleet.ok(&["allow", "one"]));
+        }
+    });
+    stage.wait_for_state("one", "idle");
+    assert!(is_written("b.txt") && is_written("c.txt"));
+    let refused = stage.fleet.fail(4, &["allow", "one"]);
+    assert!(refused.stderr.contains("shows no permission dialog"), "{refused:?}");
+}
+
+/// Prompts that cannot be typed come in a file of a folder that the agent can write to.
+#[test]
+fn a_prompt_in_a_file_is_not_written_through_a_link_of_the_agent() {
+    let stage = Stage::new();
+    stage.open("one");
+    let run = stage.run_of("one")["id"].as_str().unwrap().to_owned();
+    let scratch = stage.fleet.home().join("runs").join(run).join("agent");
+    let users = stage.fleet.user_home().join("precious");
+    std::fs::create_dir(&users).unwrap();
+    std::fs::create_dir_all(&scratch).unwrap();
+    std::os::unix::fs::symlink(&users, scratch.join("messages")).unwrap();
+    stage.fleet.stdin("a key \u{1b}[A that nobody pressed").ok(&["prompt", "one", "-"]);
+    let shown = || stage.fleet.json(&["task", "show", "one", "--events", "1000"])["events"].clone();
+    wait_until(BOUND, "a warning", || shown().to_string().contains("could not be written to a file"));
+    assert_eq!(std::fs::read_dir(&users).unwrap().count(), 0);
+    std::fs::remove_file(scratch.join("messages")).unwrap();
+    stage.fleet.ok(&["prompt", "one", "still here"]);
+    stage.wait_for_log("one", "demo> still here");
+}

@@ -125,7 +125,7 @@ fn what_an_agent_says_is_stored_soon_then_once_a_second_and_at_once_when_much_wa
 
 #[test]
 fn cancellations_beat_releases_and_nothing_beats_the_loss() {
-    let all = [order(StopKind::Release), order(StopKind::Cancel), Order::Lost];
+    let all = [order(StopKind::Release), order(StopKind::Switch), order(StopKind::Cancel), Order::Lost];
     for (earlier, one) in all.iter().enumerate() {
         assert!(one.supersedes(None));
         for (later, other) in all.iter().enumerate() {

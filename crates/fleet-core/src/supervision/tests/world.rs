@@ -51,8 +51,8 @@ impl Script {
             2 => Just(Saying::Done),
             1 => Just(Saying::Hopeless),
         ];
-        let orders =
-            prop_oneof![Just(order(StopKind::Release)), Just(order(StopKind::Cancel)), Just(Order::Lost)];
+        let kinds = [StopKind::Release, StopKind::Switch, StopKind::Cancel];
+        let orders = proptest::sample::select([kinds.map(order).as_slice(), &[Order::Lost]].concat());
         let happening = prop_oneof![
             8 => (0_usize..4, 0_u64..40, saying)
                 .prop_map(|(events, tokens, kind)| Happening::Says { events, tokens, kind }),

@@ -39,6 +39,7 @@ fn every_key_can_be_set_in_a_template_and_taken_out_again() {
         "agent" => "codex",
         "color" => "never",
         "launch.mode" => "interactive",
+        "terminal.detach_key" => "ctrl-a",
         "agents.*.model" => "opus-\"4\"",
         "autostart" | "workspaces.keep_ignored" | "agents.*.structured" => "true",
         "allowed_repos" => "/code, ~/work",

@@ -1,29 +1,35 @@
 //! Beginning: the conversation that fits, and a new one if the agent cannot go on with that.
 
+use std::ffi::OsString;
 use std::time::Duration;
 
-use fleet_agents::{Adapter, RecordFiles};
+use fleet_agents::{Adapter, Brief, LaunchPlan, RecordFiles};
 use fleet_core::outcome::AgentExit;
 use fleet_core::problem::Outcome;
 use fleet_core::run::{Reason, RunMove};
-use fleet_host::process;
+use fleet_host::process::{self, ProcessTree};
 use fleet_store::ops;
 use tokio::time::timeout;
 
-use super::AgentEnd;
 use super::connect::{AgentProcess, Hooks};
 use super::record::RecordReader;
+use super::{AgentEnd, Supervisor};
 use crate::agent_env::secret_values;
-use crate::keeper::agent::LaunchGroup;
+use crate::keeper::agent::{LaunchGroup, NotStarted};
 use crate::keeper::journal::{self, Journal, Stored};
 use crate::keeper::mailbox::Mailbox;
 use crate::keeper::prepare::PreparedRun;
 use crate::keeper::talk::{Talk, TalkContext};
 use crate::keeper::{Keeper, blocking, internal};
+use crate::terminal::Secrets;
 use crate::{clock, fault};
 
 /// A store that is out of reach is not waited for longer than this when the agent was started.
 const START_TIMEOUT: Duration = Duration::from_secs(5);
+
+fn not_set_up(why: String) -> NotStarted {
+    (Reason::SetupFailed, why)
+}
 
 /// One process of the agent.
 struct Attempt<'a> {
@@ -85,64 +91,38 @@ impl Keeper<'_> {
     }
 
     async fn attempt(&self, attempt: Attempt<'_>, prepared: &PreparedRun, group: LaunchGroup) -> AgentEnd {
-        let Attempt { adapter, talk, after } = attempt;
+        match self.begin(attempt, prepared, group).await {
+            Ok(supervisor) => supervisor.supervise().await,
+            Err((reason, why)) => AgentEnd::not_started(reason, why),
+        }
+    }
+
+    async fn begin<'k>(
+        &'k self,
+        Attempt { adapter, talk, after }: Attempt<'k>,
+        prepared: &PreparedRun,
+        group: LaunchGroup,
+    ) -> Result<Supervisor<'k>, NotStarted> {
         let mut mailbox = Mailbox::new(self);
-        let briefing = match self.bounded(self.briefing(prepared, talk, &mut mailbox)).await {
-            Ok(briefing) => briefing,
-            Err(why) => return AgentEnd::not_started(Reason::SetupFailed, why),
-        };
+        let briefing = self.bounded(self.briefing(prepared, talk, &mut mailbox)).await.map_err(not_set_up)?;
         let brief = briefing.brief();
-        let is_interactive = self.task.spec.mode.is_interactive();
-        let plan = if is_interactive { adapter.terminal(&brief) } else { Some(adapter.plan(&brief)) };
-        let Some(plan) = plan else {
-            let why = format!("{} has no interface in a terminal: run it headless", self.run.agent);
-            return AgentEnd::not_started(Reason::SetupFailed, why);
-        };
+        let plan = self.launch_plan(adapter, &brief)?;
         if briefing.talk.is_told_by(&plan) {
             briefing.talk.note(&self.folder);
         }
         let environment = self.environment(prepared, Some(&plan));
-        let secrets: Vec<_> = secret_values(&environment).chain(self.secrets()).collect();
-        let resumed = brief.conversation.resumed().and_then(|session| self.record_of(adapter, session));
-        let record = match blocking(move || RecordReader::new(resumed.as_ref(), environment)).await {
-            Ok(record) => record,
-            Err(problem) => return AgentEnd::not_started(Reason::SetupFailed, problem.to_string()),
-        };
-        let (started, tree) = match self.start(&plan, &brief, prepared, group) {
-            Ok(started) => started,
-            Err((reason, why)) => return AgentEnd::not_started(reason, why),
-        };
-        let stored = after.map_or_else(Stored::default, |first| first.stored);
-        let decoder = if is_interactive { adapter.terminal_decoder(&brief) } else { adapter.decoder(&brief) };
-        let mut journal = Journal::new(self.run.id, self.run.attempt, decoder, stored).priced(self.pricing());
-        if !is_interactive {
-            // In a terminal a person allows or forbids it.
-            journal = journal.within(self.boundary(&adapter.about(), prepared));
-        }
-        if let (None, Err(why)) = (after, &prepared.door) {
-            let text =
-                format!("its agent cannot call `fleet`: the door of the run could not be opened: {why}");
-            journal.warn(text, clock::now());
-        }
-        if let Some(first) = after {
-            let text =
-                format!("it could not continue its conversation ({}) and starts a new one", first.end());
-            journal.warn(text, clock::now());
-        }
-        // An agent that is opened for a person, or knows all, begins with nothing.
-        let has_prompt = is_interactive && !brief.prompt.trim().is_empty();
-        let first_prompt = has_prompt.then(|| adapter.terminal_prompt(&brief).into_owned());
-        let hooks = Hooks { calls: self.hooks.listen(), first_prompt };
+        let secrets = Secrets::new(secret_values(&environment).chain(self.secrets()).collect());
+        let record = self.record_reader(adapter, &brief, environment, secrets.clone()).await?;
+        let (started, tree) = self.start(&plan, &brief, prepared, group)?;
+        let journal = self.journal(adapter, &brief, prepared, after);
+        let hooks = Hooks { calls: self.hooks.listen(), first_prompt: self.first_prompt(adapter, &brief) };
         let process =
             AgentProcess { adapter, ask: plan.ask, started, hooks, tree: tree.clone(), mailbox, record };
         let mut supervisor = match self.supervisor(process, journal, prepared, &secrets) {
             Ok(supervisor) => supervisor,
             Err(why) => {
-                let sequence = self.stop_sequence();
-                let _ =
-                    blocking(move || tree.kill_now(sequence.kill_patience, &mut || drop(process::reap())))
-                        .await;
-                return AgentEnd::not_started(Reason::SetupFailed, why);
+                self.end_unsupervised(tree).await;
+                return Err(not_set_up(why));
             }
         };
         fault::point(self.engine, "keeper-launched").await;
@@ -150,12 +130,75 @@ impl Keeper<'_> {
             self.tell_start().await;
         }
         supervisor.mailbox.started();
-        supervisor.supervise().await
+        Ok(supervisor)
+    }
+
+    /// How the agent is started.
+    fn launch_plan(&self, adapter: &dyn Adapter, brief: &Brief<'_>) -> Result<LaunchPlan, NotStarted> {
+        if !self.run.mode.is_interactive() {
+            return Ok(adapter.plan(brief));
+        }
+        adapter.terminal(brief).ok_or_else(|| {
+            not_set_up(format!("{} has no interface in a terminal: run it headless", self.run.agent))
+        })
+    }
+
+    async fn record_reader(
+        &self,
+        adapter: &dyn Adapter,
+        brief: &Brief<'_>,
+        environment: Vec<(OsString, OsString)>,
+        secrets: Secrets,
+    ) -> Result<RecordReader, NotStarted> {
+        let resumed = brief.conversation.resumed().and_then(|session| self.record_of(adapter, session));
+        let reader = blocking(move || RecordReader::new(resumed.as_ref(), environment, secrets));
+        reader.await.map_err(|problem| not_set_up(problem.to_string()))
+    }
+
+    /// What the agent says, and what there is to say about how it begins.
+    fn journal(
+        &self,
+        adapter: &dyn Adapter,
+        brief: &Brief<'_>,
+        prepared: &PreparedRun,
+        after: Option<&AgentEnd>,
+    ) -> Journal {
+        let is_interactive = self.run.mode.is_interactive();
+        let stored = after.map_or_else(Stored::default, |first| first.stored);
+        let decoder = if is_interactive { adapter.terminal_decoder(brief) } else { adapter.decoder(brief) };
+        let mut journal = Journal::new(self.run.id, self.run.attempt, decoder, stored).priced(self.pricing());
+        if !is_interactive {
+            // In a terminal a person allows or forbids it.
+            journal = journal.within(self.boundary(&adapter.about(), prepared));
+        }
+        let warning = match (after, &prepared.door) {
+            (Some(first), _) => {
+                format!("it could not continue its conversation ({}) and starts a new one", first.end())
+            }
+            (None, Err(why)) => {
+                format!("its agent cannot call `fleet`: the door of the run could not be opened: {why}")
+            }
+            (None, Ok(_)) => return journal,
+        };
+        journal.warn(warning, clock::now());
+        journal
+    }
+
+    /// What is typed first. An agent that is opened for a person, or knows all, begins with nothing.
+    fn first_prompt(&self, adapter: &dyn Adapter, brief: &Brief<'_>) -> Option<String> {
+        let has_prompt = self.run.mode.is_interactive() && !brief.prompt.trim().is_empty();
+        has_prompt.then(|| adapter.terminal_prompt(brief).into_owned())
+    }
+
+    /// Ends an agent that nothing supervises.
+    async fn end_unsupervised(&self, tree: ProcessTree) {
+        let patience = self.stop_sequence().kill_patience;
+        let _ = blocking(move || tree.kill_now(patience, &mut || drop(process::reap()))).await;
     }
 
     /// Where the agent writes down a conversation, in a terminal or without one.
     pub(super) fn record_of(&self, adapter: &dyn Adapter, session: &str) -> Option<RecordFiles> {
-        if self.task.spec.mode.is_interactive() {
+        if self.run.mode.is_interactive() {
             adapter.terminal_record(session)
         } else {
             adapter.record(session)

@@ -5,7 +5,6 @@ use std::io::PipeReader;
 use std::sync::Arc;
 
 use fleet_agents::{Adapter, Ask, Stream};
-use fleet_core::redact::Redactor;
 use fleet_core::supervision::Supervision;
 use fleet_host::log::CappedLog;
 use fleet_host::process::{ProcessTree, Terminal};
@@ -16,7 +15,7 @@ use tokio::task::JoinSet;
 
 use super::Supervisor;
 use super::record::RecordReader;
-use super::terminal::{Secrets, SupervisedTerminal};
+use super::terminal::SupervisedTerminal;
 use crate::clock;
 use crate::keeper::Keeper;
 use crate::keeper::agent::StartedAgent;
@@ -25,7 +24,7 @@ use crate::keeper::journal::Journal;
 use crate::keeper::mailbox::Mailbox;
 use crate::keeper::prepare::PreparedRun;
 use crate::keeper::pump::{Pump, PumpSource};
-use crate::terminal::{Hub, OpenTerminal, RedactedRecording, TerminalInput, first_size};
+use crate::terminal::{Hub, OpenTerminal, Recorder, Secrets, TerminalInput, first_size};
 
 /// What the hooks of the agent say, and where its keeper begins to type.
 pub(super) struct Hooks {
@@ -50,7 +49,7 @@ impl Keeper<'_> {
         pump: &Pump,
         stdout: PipeReader,
         stderr: PipeReader,
-        secrets: &[Vec<u8>],
+        secrets: &Secrets,
     ) -> Result<u64, String> {
         let cap = self.config.limits().log;
         let path = self.folder.stdout();
@@ -58,7 +57,7 @@ impl Keeper<'_> {
         let position = out.position();
         let err = CappedLog::when_written(&self.folder.stderr(), cap);
         for (stream, pipe, log) in [(Stream::Out, stdout, out), (Stream::Err, stderr, err)] {
-            let source = PumpSource { stream, pipe, log, redactor: Redactor::new(secrets.to_vec()) };
+            let source = PumpSource { stream, pipe, log, redactor: secrets.redactor() };
             pump.add(source).map_err(|error| error.to_string())?;
         }
         Ok(position)
@@ -69,23 +68,43 @@ impl Keeper<'_> {
         &self,
         pump: &Pump,
         terminal: Terminal,
-        secrets: &[Vec<u8>],
+        secrets: &Secrets,
         hooks: Hooks,
     ) -> Result<SupervisedTerminal, String> {
         let cannot = |error: std::io::Error| format!("its terminal: {error}");
         let title = self.task.spec.title.as_str();
         let cap = self.config.limits().log;
         // A recording is nice to have.
-        let recording = Recording::create(&self.folder.recording(), first_size(), title, cap).ok();
-        let redactor = Redactor::new(secrets.to_vec());
-        let recording = recording.map(|recording| RedactedRecording::new(recording, redactor));
+        let recording = Recording::create(&self.folder.recording(), first_size(), title, cap);
+        let recorder = recording.and_then(|recording| Recorder::start(recording, secrets.redactor())).ok();
         let input = TerminalInput::new(terminal.writer()).map_err(cannot)?;
         let reader = terminal.reader();
-        let hub = Arc::new(Hub::new(terminal, input, recording));
+        let hub = Arc::new(Hub::new(terminal, input, recorder, secrets.clone()));
         let open = OpenTerminal::open(&self.home, self.run.id, Arc::clone(&hub)).map_err(cannot)?;
         pump.add_terminal(reader, Arc::clone(&hub)).map_err(cannot)?;
         let prompts = self.folder.scratch().join("messages");
-        Ok(SupervisedTerminal::new(hub, open, hooks, prompts, Secrets(secrets.to_vec())))
+        Ok(SupervisedTerminal::new(hub, open, hooks, prompts, secrets.clone()))
+    }
+
+    /// Where its output begins in the log, if it has one; what is written to it; its terminal.
+    fn connect(
+        &self,
+        pump: &Pump,
+        started: StartedAgent,
+        hooks: Hooks,
+        secrets: &Secrets,
+    ) -> Result<(Option<u64>, AgentStdin, Option<SupervisedTerminal>), String> {
+        let stdin = |pipe| AgentStdin::new(pipe).map_err(|error| error.to_string());
+        match started {
+            StartedAgent::Piped(started) => {
+                let position = self.read_pipes(pump, started.stdout, started.stderr, secrets)?;
+                Ok((Some(position), stdin(started.stdin)?, None))
+            }
+            StartedAgent::InTerminal(started) => {
+                let terminal = self.show_terminal(pump, started.terminal, secrets, hooks)?;
+                Ok((None, stdin(None)?, Some(terminal)))
+            }
+        }
     }
 
     pub(super) fn supervisor<'k>(
@@ -93,20 +112,11 @@ impl Keeper<'_> {
         AgentProcess { adapter, ask, started, hooks, tree, mailbox, record }: AgentProcess<'k>,
         journal: Journal,
         prepared: &PreparedRun,
-        secrets: &[Vec<u8>],
+        secrets: &Secrets,
     ) -> Result<Supervisor<'k>, String> {
         let (pump, root) = (Pump::new(), started.identity().pid);
-        let (journal, stdin, terminal) = match started {
-            StartedAgent::Piped(started) => {
-                let position = self.read_pipes(&pump, started.stdout, started.stderr, secrets)?;
-                let stdin = AgentStdin::new(started.stdin).map_err(|error| error.to_string())?;
-                (journal.after_position(position), stdin, None)
-            }
-            StartedAgent::InTerminal(started) => {
-                let terminal = self.show_terminal(&pump, started.terminal, secrets, hooks)?;
-                (journal, AgentStdin::new(None).map_err(|error| error.to_string())?, Some(terminal))
-            }
-        };
+        let (position, stdin, terminal) = self.connect(&pump, started, hooks, secrets)?;
+        let journal = position.into_iter().fold(journal, Journal::after_position);
         let mut orders = self.orders.clone();
         // One that came earlier counts as well.
         orders.mark_changed();

@@ -16,9 +16,9 @@ use std::time::Duration;
 use fleet_agents::{Adapter, AgentFailure, Ask, Stream};
 use fleet_core::budget::{Bounds, Used};
 use fleet_core::outcome::{AgentExit, StopCause};
-use fleet_core::run::Reason;
+use fleet_core::run::{Reason, StopKind};
 use fleet_core::supervision::{
-    AgentStatus, BackgroundWork, Backlog, Effect, Input, PriceGuess, Supervision, SupervisionEnd,
+    AgentStatus, BackgroundWork, Backlog, Effect, Input, Order, PriceGuess, Supervision, SupervisionEnd,
     SupervisionSettings,
 };
 use fleet_core::watchdog;
@@ -38,6 +38,7 @@ use super::pump::{AgentOutput, Pump};
 use super::tally::Pricing;
 use crate::agents::Terms;
 use crate::clock;
+use crate::terminal::TerminalEnd;
 use effects::FinishedWork;
 use record::RecordReader;
 use terminal::{SupervisedTerminal, next_event};
@@ -71,7 +72,7 @@ impl AgentEnd {
 impl Keeper<'_> {
     fn settings(&self, adapter: &dyn Adapter) -> SupervisionSettings {
         let (limits, Bounds { tokens, micro_usd }) = (self.task.spec.limits, self.use_bounds());
-        let (mode, configured) = (self.task.spec.mode, self.config.limits());
+        let (mode, configured) = (self.run.mode, self.config.limits());
         SupervisionSettings {
             bounds: watchdog::WatchdogLimits {
                 time: mode.time_limit(limits.seconds, configured.time),
@@ -85,6 +86,19 @@ impl Keeper<'_> {
             warn_percent: self.config.spending().warn_percent,
             has_record: self.record_of(adapter, "").is_some(),
         }
+    }
+
+    /// What those read who look at its terminal.
+    fn terminal_end(&self, SupervisionEnd { exit, stopped }: &SupervisionEnd) -> TerminalEnd {
+        let continues = stopped.is_some()
+            && matches!(&*self.orders.borrow(), Some(Order::Stop(stop)) if stop.kind == StopKind::Switch);
+        let why = match stopped {
+            Some(cause) if continues => format!("the agent {}", cause.text()),
+            Some(cause) => format!("the agent ended: {}", cause.text()),
+            None if exit.is_success() => "the agent has ended".to_owned(),
+            None => exit.to_string(),
+        };
+        TerminalEnd { why, continues }
     }
 
     fn task_bounds(&self) -> Bounds {
@@ -164,10 +178,11 @@ impl Supervisor<'_> {
             }
         }
         let last = self.last_events().await;
-        let SupervisionEnd { exit, stopped } = verdict;
+        let end = self.keeper.terminal_end(&verdict);
         if let Some(terminal) = self.terminal {
-            terminal.end(exit.to_string(), self.keeper.folder.last_lines()).await;
+            terminal.end(end, self.keeper.folder.last_lines()).await;
         }
+        let SupervisionEnd { exit, stopped } = verdict;
         AgentEnd { exit, stopped, heard, last, stored: self.journal.stored() }
     }
 

@@ -8,6 +8,8 @@ use fleet_agents::RecordFiles;
 use fleet_host::growing::{self, GrowingFile};
 use tokio::task::{JoinHandle, spawn_blocking};
 
+use crate::terminal::Secrets;
+
 /// What a read gave: the files, to go on with, and the lines that are new.
 pub(super) type NewLines = (Vec<GrowingFile>, Vec<Vec<u8>>);
 
@@ -16,24 +18,31 @@ pub(super) struct RecordReader {
     /// What the agent sees of the world, which says where its home is.
     environment: Vec<(OsString, OsString)>,
     files: Vec<GrowingFile>,
+    secrets: Secrets,
 }
 
 impl RecordReader {
     /// Before the agent is started: what exists of a `resumed` conversation was counted by earlier runs.
-    pub(super) fn new(resumed: Option<&RecordFiles>, environment: Vec<(OsString, OsString)>) -> Self {
+    pub(super) fn new(
+        resumed: Option<&RecordFiles>,
+        environment: Vec<(OsString, OsString)>,
+        secrets: Secrets,
+    ) -> Self {
         let earlier = resumed.map(|record| find(record, &environment)).unwrap_or_default();
         let files = earlier.into_iter().map(GrowingFile::from_now).collect();
-        Self { environment, files }
+        Self { environment, files, secrets }
     }
 
     /// Reads what is new, if it is known which conversation it is. The result belongs to [`Self::take`].
     pub(super) fn read(&mut self, record: Option<RecordFiles>) -> JoinHandle<NewLines> {
         let (mut files, environment) = (std::mem::take(&mut self.files), self.environment.clone());
+        let secrets = self.secrets.clone();
         spawn_blocking(move || {
             if let Some(record) = record.filter(|_| files.is_empty()) {
                 files = find(&record, &environment).into_iter().map(GrowingFile::whole).collect();
             }
-            let lines = files.iter_mut().flat_map(GrowingFile::new_lines).collect();
+            let lines = files.iter_mut().flat_map(GrowingFile::new_lines);
+            let lines = lines.map(|line| secrets.clean(&line)).collect();
             (files, lines)
         })
     }
@@ -71,7 +80,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_earlier_runs_wrote_is_not_read_again() {
+    async fn what_earlier_runs_wrote_is_not_read_again_and_secrets_are_masked() {
         let home = tempfile::tempdir().unwrap();
         let folder = home.path().join(".x/2026");
         std::fs::create_dir_all(&folder).unwrap();
@@ -83,10 +92,12 @@ mod tests {
         let record = || RecordFiles { folder: &[".x"], levels: 1, name_end: "-s1.jsonl".to_owned() };
         let environment = vec![(OsString::from("HOME"), home.path().as_os_str().to_owned())];
         write("a-s1.jsonl", "old\n");
-        let mut resumed = RecordReader::new(Some(&record()), environment.clone());
-        let mut new = RecordReader::new(None, environment);
-        write("a-s1.jsonl", "new\n");
-        for (reader, lines) in [(&mut resumed, vec![&b"new"[..]]), (&mut new, vec![b"old", b"new"])] {
+        let secrets = Secrets::new(vec![b"sk-12345678".to_vec()]);
+        let mut resumed = RecordReader::new(Some(&record()), environment.clone(), secrets.clone());
+        let mut new = RecordReader::new(None, environment, secrets);
+        write("a-s1.jsonl", "new sk-12345678\n");
+        let clean = &b"new ***********"[..];
+        for (reader, lines) in [(&mut resumed, vec![clean]), (&mut new, vec![b"old", clean])] {
             let first = reader.read(Some(record())).await.unwrap();
             assert_eq!(reader.take(first), lines);
             let second = reader.read(Some(record())).await.unwrap();

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fleet_core::problem::{Code, Problem};
-use fleet_core::redact::Redactor;
 use fleet_core::run::AgentState;
 use fleet_core::supervision::Input;
 use fleet_core::typing::{PromptForm, TypingEffect, TypingInput, Typist, pasted};
@@ -18,10 +17,10 @@ use tokio::time::sleep;
 use super::Supervisor;
 use super::connect::Hooks;
 use crate::clock;
-use crate::home::{make_private, write_passing};
+use crate::home::{write_beside_agent, write_passing};
 use crate::keeper::journal::Journal;
 use crate::keeper::mailbox::{Mailbox, ReadyMessage};
-use crate::terminal::{Answering, Hub, OpenTerminal};
+use crate::terminal::{Answering, Hub, OpenTerminal, Secrets, TerminalEnd};
 
 /// A screen that has not changed for this long is read.
 const STILL_TIME: Duration = Duration::from_millis(150);
@@ -37,27 +36,6 @@ const DIALOG_TIME: Duration = Duration::from_secs(5);
 const ANSWER_INTERVAL: Duration = Duration::from_millis(300);
 /// More lines of a terminal are not kept when its agent has ended.
 const MAX_LAST_LINES: usize = 1_000;
-
-/// What must not reach a log or the store.
-#[derive(Clone)]
-pub(super) struct Secrets(pub(super) Vec<Vec<u8>>);
-
-impl Secrets {
-    fn clean(&self, text: &[u8]) -> Vec<u8> {
-        let mut redactor = Redactor::new(self.0.clone());
-        let mut clean = redactor.push(text);
-        clean.extend(redactor.end());
-        clean
-    }
-
-    fn clean_lines(&self, lines: &[String]) -> Vec<String> {
-        if self.0.is_empty() {
-            return lines.to_vec();
-        }
-        let clean = self.clean(lines.join("\n").as_bytes());
-        String::from_utf8_lossy(&clean).split('\n').map(ToOwned::to_owned).collect()
-    }
-}
 
 /// A prompt that is to be typed.
 struct QueuedPrompt {
@@ -151,11 +129,11 @@ impl SupervisedTerminal {
     }
 
     /// Tells everyone who looks that the agent has ended, and keeps the last lines.
-    pub(super) async fn end(self, why: String, last_lines: PathBuf) {
-        let lines = self.secrets.clean(self.hub.history(MAX_LAST_LINES).join("\n").as_bytes());
+    pub(super) async fn end(self, end: TerminalEnd, last_lines: PathBuf) {
+        let lines = self.hub.history(MAX_LAST_LINES).join("\n");
         // Nice to have.
-        let _ = write_passing(&last_lines, &lines);
-        self.open.close(why).await;
+        let _ = write_passing(&last_lines, lines.as_bytes());
+        self.open.close(end).await;
     }
 
     /// The message that was typed and sent, and not confirmed yet.
@@ -176,6 +154,20 @@ impl SupervisedTerminal {
             (self.look_at, self.moving_since) = (Some(now + LOOK_INTERVAL), None);
         }
         is_due
+    }
+
+    /// Reads the screen, and answers what can be answered.
+    fn look(&mut self, journal: &mut Journal, now: Duration) {
+        let lines = self.hub.lines();
+        journal.screen(&self.secrets.clean_lines(lines.clone()), clock::now());
+        self.answer_start(journal, &lines);
+        self.answer(journal, &lines, now);
+    }
+
+    fn queue_answer(&mut self, answering: Answering, now: Duration) {
+        let until = now + DIALOG_TIME;
+        self.answers.push_back(PendingAnswer { answering, until, seen: Vec::new(), is_typed: false });
+        self.look_at = Some(now + STILL_TIME);
     }
 
     /// Answers a dialog at the start of the agent that has one right answer.
@@ -309,10 +301,8 @@ impl SupervisedTerminal {
     }
 
     fn write_file(&self, prompt: &QueuedPrompt) -> std::io::Result<PathBuf> {
-        let path = self.prompts.join(format!("prompt-{}.md", prompt.seq.unwrap_or(0)));
-        make_private(&self.prompts)?;
-        write_passing(&path, prompt.text.as_bytes())?;
-        Ok(path)
+        let name = format!("prompt-{}.md", prompt.seq.unwrap_or(0));
+        write_beside_agent(&self.prompts, &name, prompt.text.as_bytes())
     }
 }
 
@@ -326,23 +316,9 @@ impl Supervisor<'_> {
         match event {
             TerminalEvent::Changed => terminal.changed(now),
             TerminalEvent::Hook(payload) => self.journal.hook(&terminal.secrets.clean(&payload), moment),
-            TerminalEvent::Answer(answering) => {
-                terminal.answers.push_back(PendingAnswer {
-                    answering,
-                    until: now + DIALOG_TIME,
-                    seen: Vec::new(),
-                    is_typed: false,
-                });
-                terminal.look_at = Some(now + STILL_TIME);
-            }
-            TerminalEvent::Due => {
-                if terminal.is_look_due(now) {
-                    let lines = terminal.hub.lines();
-                    self.journal.screen(&terminal.secrets.clean_lines(&lines), moment);
-                    terminal.answer_start(&self.journal, &lines);
-                    terminal.answer(&self.journal, &lines, now);
-                }
-            }
+            TerminalEvent::Answer(answering) => terminal.queue_answer(answering, now),
+            TerminalEvent::Due if terminal.is_look_due(now) => terminal.look(&mut self.journal, now),
+            TerminalEvent::Due => {}
         }
         let mut effects = terminal.news(&mut self.journal, now);
         effects.extend(terminal.typist.on(TypingInput::Wake, now));

@@ -4,6 +4,7 @@ mod hostile;
 mod oracle;
 mod output;
 mod replies;
+mod sizes;
 mod views;
 
 use super::*;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fleet_core::policy::{
     EligibleAgent, FailedRun, FailureAction, FailureDecision, Policy, ProviderRefusal, ReleasedRun, successor,
 };
-use fleet_core::run::{Reason, Run};
+use fleet_core::run::{Reason, Run, StopKind};
 use fleet_core::task::{AgentName, Task, TaskMove};
 use serde::{Deserialize, Serialize};
 
@@ -110,8 +110,12 @@ fn given_up(task: &Task, reason: Reason, detail: String) -> Consequence {
 /// A run was stopped through no fault of its task: the task returns to the queue, or waits for a person.
 pub(super) fn released(task: &mut Task, run: &Run, detail: String) -> Consequence {
     task.history.remark = Some(detail.clone());
-    let mode = task.spec.mode;
-    let released = ReleasedRun { mode, had_agent: run.started_at.is_some(), was_switched: mode != run.mode };
+    let released = ReleasedRun {
+        mode: task.spec.mode,
+        had_agent: run.started_at.is_some(),
+        // Not the modes: a person who has changed their mind, and wants the first one back, waits, too.
+        was_switched: run.stop.as_ref().is_some_and(|stop| stop.kind == StopKind::Switch),
+    };
     if let Some(reason) = released.failure() {
         task.history.reason = Some(reason);
         return given_up(task, reason, detail);

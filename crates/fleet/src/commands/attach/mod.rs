@@ -9,10 +9,11 @@ use std::time::Duration;
 use clap::Args;
 use fleet_api::verbs::run_attach::{Answer, AttachTarget, Request};
 use fleet_api::verbs::{run_mode, why};
+use fleet_core::id::RunId;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::task::TaskMode;
 use fleet_core::text::escaped;
-use fleet_engine::terminal::{AttachOptions, Attached, DetachKey, attach};
+use fleet_engine::terminal::{AttachOptions, Attached, DetachKey, TerminalEnd, attach};
 use tokio::time::{Instant, sleep};
 
 use super::Context;
@@ -41,7 +42,7 @@ const NOTICE_DELAY: Duration = Duration::from_secs(1);
 #[command(after_help = EXAMPLES)]
 #[command(display_order = 105)]
 pub(crate) struct Attach {
-    /// The agent: its branch, the id of its task, or of a run; several with --tmux
+    /// The agent: its branch, the id of its task, or of a run; with --tmux several, and patterns such as 'login-*'
     #[arg(required = true)]
     ids: Vec<String>,
     /// Watch only; your keys do not reach the agent
@@ -72,6 +73,7 @@ const EXAMPLES: &str = "Examples:
   fleet attach login-fix
   fleet attach login-fix --read-only
   fleet attach --tmux login-A login-B --panes
+  fleet attach --tmux 'login-*'
   fleet attach flaky-test --takeover";
 
 impl Attach {
@@ -90,10 +92,9 @@ impl Attach {
             return Err(over(id));
         }
         require_terminal(&format!("`fleet logs {}` prints what the agent's terminal shows", escaped(id)))?;
-        if self.takeover {
-            take_over(context, id).await?;
-        }
-        enter(context, id, self.read_only, detach_key).await
+        let found =
+            if self.takeover { take_over(context, id).await? } else { until_started(context, id).await? };
+        enter(context, id, found, (self.read_only, detach_key)).await
     }
 }
 
@@ -105,14 +106,27 @@ pub(crate) fn require_terminal(instead: &str) -> Done {
     Err(Problem::new(Code::Usage, "attaching needs a terminal; nothing was done").hint(instead))
 }
 
-async fn take_over(context: &Context, id: &str) -> Done {
+/// Continues a conversation in a terminal, and waits for that.
+async fn take_over(context: &Context, id: &str) -> Outcome<Answer> {
+    let stopped = to_terminal(context, id).await?;
+    let found = until_started(context, id).await?;
+    if found.target != AttachTarget::Over || stopped.is_none() || found.run != stopped {
+        return Ok(found);
+    }
+    // The agent was done before it could be stopped.
+    to_terminal(context, id).await?;
+    until_started(context, id).await
+}
+
+/// The run that is stopped for it.
+async fn to_terminal(context: &Context, id: &str) -> Outcome<Option<RunId>> {
     let request = run_mode::Request { id: id.to_owned(), mode: TaskMode::Interactive };
     let answer = context.call(request).await?;
     if !answer.unchanged {
         context.output.note(&dim("continuing the conversation in a terminal…"));
         wake(context).await;
     }
-    Ok(())
+    Ok(answer.stopped)
 }
 
 fn detach_key(context: &Context, given: Option<&str>) -> Outcome<DetachKey> {
@@ -123,13 +137,20 @@ fn detach_key(context: &Context, given: Option<&str>) -> Outcome<DetachKey> {
 /// Attaches to agents that were just launched, with the configured key: several in tmux.
 pub(crate) async fn attach_to(context: &Context, ids: &[String]) -> Done {
     match ids {
-        [id] => enter(context, id, false, detach_key(context, None)?).await,
+        [id] => {
+            let found = until_started(context, id).await?;
+            enter(context, id, found, (false, detach_key(context, None)?)).await
+        }
         ids => tmux::open(context, ids, Layout::Panes, &[]).await,
     }
 }
 
-async fn enter(context: &Context, id: &str, read_only: bool, detach_key: DetachKey) -> Done {
-    let found = until_started(context, id).await?;
+async fn enter(
+    context: &Context,
+    id: &str,
+    found: Answer,
+    (read_only, detach_key): (bool, DetachKey),
+) -> Done {
     match (found.target, found.run) {
         (AttachTarget::Terminal, Some(run)) => {
             let banner = banner(&found, read_only);
@@ -193,7 +214,10 @@ fn told(context: &Context, id: &str, end: &Attached) -> Done {
         Attached::Detached => {
             context.output.note(&format!("detached; the agent keeps running: `fleet attach {id}` returns"));
         }
-        Attached::Ended(why) => {
+        Attached::Ended(TerminalEnd { why, continues: true }) => {
+            context.output.note(&format!("{}: `fleet attach {id}` follows it", escaped(why)));
+        }
+        Attached::Ended(TerminalEnd { why, continues: false }) => {
             context.output.note(&format!("{}; `fleet show {id}` shows what it did", escaped(why)));
         }
         Attached::Lost => {

@@ -47,8 +47,8 @@ impl DemoTerminal {
         let start = prompt.get(..prompt.floor_char_boundary(LONGEST_TOLD)).unwrap_or_default();
         tell(&json!({"hook": "prompt", "text": start}));
         print::raw("working…")?;
-        if let Some(what) = prompt.strip_prefix("ask ") {
-            return ask(what);
+        if let Some(files) = prompt.strip_prefix("ask ") {
+            return files.split_whitespace().try_for_each(ask);
         }
         let steps = match demo::script(prompt) {
             Ok(steps) => steps.unwrap_or_else(|| demo::job(prompt, self.read_only)),
