@@ -25,8 +25,8 @@ use std::sync::Arc;
 
 pub use acp::Acp;
 pub use adapter::{
-    About, Adapter, AgentFailure, Ask, Brief, Conversation, Decoder, Enforced, LaunchPlan, McpServer,
-    PermissionAnswer, PlannedFile, Program, PromptVia, RecordFiles, RepositorySettings, Resumes,
+    About, Adapter, AgentFailure, Ask, Brief, ContextReading, Conversation, Decoder, Enforced, LaunchPlan,
+    McpServer, PermissionAnswer, PlannedFile, Program, PromptVia, RecordFiles, RepositorySettings, Resumes,
     SettingsFiles, Trust,
 };
 pub use common::tool::is_editing;

@@ -4,6 +4,9 @@ mod cleaning;
 mod existing_branch;
 mod followed;
 mod message;
+mod needs_you;
+mod question;
+mod queue_pause;
 mod run;
 mod setting;
 mod workflow;
@@ -27,6 +30,9 @@ pub use cleaning::{Kept, Leftover};
 pub use existing_branch::ExistingBranchView;
 pub use followed::{Details, Followed, Launched, RunFiles};
 pub use message::MessageView;
+pub use needs_you::NeedsYou;
+pub use question::QuestionView;
+pub use queue_pause::QueuePauseView;
 pub use run::{AgentStateView, ListedRunView, RunLoad, RunView};
 pub use setting::{OriginView, SettingValue, SettingView};
 pub use workflow::{StageView, WorkflowDetail, WorkflowProgress, WorkflowView};
@@ -59,6 +65,9 @@ pub struct TaskView {
     pub existing_branch: bool,
     pub limits: Limits,
     pub retry: RetryPolicy,
+    /// The commands that must succeed on its work, each by its arguments.
+    #[serde(default)]
+    pub checks: Vec<Vec<String>>,
     pub not_before: Option<Moment>,
     pub meta: Meta,
     pub effort: Option<String>,
@@ -81,6 +90,12 @@ pub struct TaskView {
     pub failures: u32,
     /// How often it went back to the queue without a fault of its own.
     pub waits: u32,
+    /// How often its work failed its checks.
+    #[serde(default)]
+    pub check_failures: u32,
+    /// How often it began a new conversation because the one before was full.
+    #[serde(default)]
+    pub context_restarts: u32,
     /// The agent of its next attempt, if that is not the one that its author wanted.
     pub handed_to: Option<String>,
     pub reason: Option<Reason>,
@@ -132,6 +147,7 @@ impl TaskView {
             existing_branch: spec.existing_branch,
             limits: spec.limits,
             retry: spec.retry,
+            checks: spec.checks.argvs().to_vec(),
             not_before: task.due().map(Moment),
             meta: spec.meta.clone(),
             effort: spec.tuning.effort.clone(),
@@ -149,6 +165,8 @@ impl TaskView {
             attempts: task.history.attempts,
             failures: task.history.failures,
             waits: task.history.waits,
+            check_failures: task.history.check_failures,
+            context_restarts: task.history.context_restarts,
             handed_to: task.history.handed_to.as_ref().map(ToString::to_string),
             reason: task.history.reason,
             remark: task.history.remark.clone(),

@@ -4,6 +4,8 @@
 //! what should happen next. Must never touch a file, a socket, the environment, the clock or a source of
 //! randomness: time and entropy come in as arguments, decisions go out as values.
 
+pub mod admission;
+pub mod argv;
 pub mod backoff;
 pub mod budget;
 pub mod conflict;

@@ -57,6 +57,8 @@ macro_rules! for_each_code {
             TaskNotFound = "task-not-found", NotFound;
             /// No run has this id.
             RunNotFound = "run-not-found", NotFound;
+            /// No agent asked this.
+            QuestionNotFound = "question-not-found", NotFound;
             /// No workflow has this name.
             WorkflowNotFound = "workflow-not-found", NotFound;
             /// What was asked for is not on this machine, or not any more.
@@ -81,6 +83,8 @@ macro_rules! for_each_code {
             NotInARun = "not-in-a-run", Conflict;
             /// The task or run is in a state that does not allow this.
             IllegalTransition = "illegal-transition", Conflict;
+            /// The question takes no answer any more.
+            QuestionClosed = "question-closed", Conflict;
             /// A task of this id exists already.
             TaskExists = "task-exists", Conflict;
             /// There is a task that says nearly the same.

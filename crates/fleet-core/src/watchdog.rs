@@ -109,6 +109,8 @@ pub struct Watchdog {
     /// Whether all that it printed of late is that it tries again.
     is_trying: bool,
     last_snapshot: Duration,
+    /// Since when it waits for the answer of a person, and does nothing else.
+    asks_since: Option<Duration>,
     tokens: u64,
     micro_usd: u64,
 }
@@ -123,12 +125,32 @@ impl Watchdog {
             probed: None,
             is_trying: false,
             last_snapshot: now,
+            asks_since: None,
             tokens: 0,
             micro_usd: 0,
         }
     }
 
-    pub const fn saw_output(&mut self, now: Duration) {
+    /// It waits for the answer of a person: until it has it, or does something else, its time does not count.
+    pub const fn asks(&mut self, now: Duration) {
+        if self.asks_since.is_none() {
+            self.asks_since = Some(now);
+        }
+    }
+
+    /// It does not wait for a person any more. How long it did is no time of its own.
+    pub fn is_answered(&mut self, now: Duration) {
+        let Some(since) = self.asks_since.take() else { return };
+        let waited = now.saturating_sub(since);
+        self.started += waited;
+        self.last_output += waited;
+        self.last_sign += waited;
+        self.probed = None;
+    }
+
+    pub fn saw_output(&mut self, now: Duration) {
+        // An agent that goes on while a question of it is open uses its time.
+        self.is_answered(now);
         self.last_output = now;
         self.last_sign = now;
         self.probed = None;
@@ -189,6 +211,7 @@ impl Watchdog {
             return WatchdogAction::Stop(Overrun::Tokens(limit));
         }
         let left = |since: Duration, limit: Duration| (since + limit).saturating_sub(now);
+        let (time, idle) = if self.asks_since.is_some() { (None, None) } else { (time, idle) };
         let time_left = time.map(|limit| left(self.started, limit));
         if let (Some(limit), Some(Duration::ZERO)) = (time, time_left) {
             return WatchdogAction::Stop(Overrun::Time(limit));
@@ -214,6 +237,35 @@ impl Watchdog {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A person who answers after a day has not used the time of the agent.
+    #[test]
+    fn time_that_waits_for_a_person_does_not_count() {
+        let mut watchdog = Watchdog::new(bounds(), s(0));
+        watchdog.saw_output(s(10));
+        watchdog.snapshotted(s(10));
+        watchdog.asks(s(15));
+        watchdog.asks(s(16));
+        assert_eq!(watchdog.next(s(100_000)), WatchdogAction::Snapshot, "its work is saved all the same");
+        watchdog.snapshotted(s(100_000));
+        assert_eq!(watchdog.next(s(100_001)), WatchdogAction::Sleep(s(19)));
+        watchdog.is_answered(s(100_015));
+        assert_eq!(
+            watchdog.next(s(100_016)),
+            WatchdogAction::Sleep(Duration::from_millis(1_500)),
+            "as if it were second 16"
+        );
+        assert_eq!(watchdog.next(s(100_101)), WatchdogAction::Stop(Overrun::Time(s(100))));
+    }
+
+    #[test]
+    fn an_agent_that_goes_on_while_it_asks_uses_its_time() {
+        let mut watchdog = Watchdog::new(bounds(), s(0));
+        watchdog.asks(s(0));
+        watchdog.saw_output(s(50));
+        watchdog.snapshotted(s(150));
+        assert_eq!(watchdog.next(s(150)), WatchdogAction::Stop(Overrun::Time(s(100))));
+    }
 
     const fn s(seconds: u64) -> Duration {
         Duration::from_secs(seconds)

@@ -25,6 +25,7 @@ use crate::door::Door;
 use crate::environment::Environment;
 use crate::home::Home;
 use crate::inside::{self, Position};
+use crate::keeper::AskingCalls;
 use crate::terminal::HookInbox;
 use crate::verbs::run_logs::OpenLogs;
 use crate::waiting::StoreChanges;
@@ -61,6 +62,8 @@ pub struct Engine {
     open_logs: Arc<OpenLogs>,
     /// Where the hooks of an agent in a terminal go: only its keeper has that.
     hooks: Option<HookInbox>,
+    /// Where the questions of an agent go: only its keeper has that.
+    asking: Option<AskingCalls>,
     ids: Mutex<IdMaker>,
 }
 
@@ -93,6 +96,7 @@ impl Engine {
             changes: Arc::default(),
             open_logs: Arc::default(),
             hooks: None,
+            asking: None,
             ids: Mutex::new(IdMaker::default()),
         })
     }
@@ -112,6 +116,14 @@ impl Engine {
             searched_to: self.home.root().into(),
         };
         self.seen_from(self.start.clone(), Err(nothing))
+    }
+
+    /// The same without any project, and with another agent for tasks that name none, whatever the configuration says.
+    pub fn with_agent(&self, agent: &str) -> Outcome<Self> {
+        agents::check_known(self, agent)?;
+        let mut other = self.without_project();
+        other.start.flags.push(format!("agent={agent}"));
+        Ok(other)
     }
 
     /// The same, seen from the directory that the process was started for, which must be in a repository. For engines
@@ -147,6 +159,16 @@ impl Engine {
         Self { hooks: Some(hooks), ..self }
     }
 
+    /// The same for a keeper that waits for what its agent asks.
+    #[must_use]
+    pub(crate) fn with_asking(self, asking: AskingCalls) -> Self {
+        Self { asking: Some(asking), ..self }
+    }
+
+    pub(crate) const fn asking(&self) -> Option<&AskingCalls> {
+        self.asking.as_ref()
+    }
+
     pub(crate) const fn hooks(&self) -> Option<&HookInbox> {
         self.hooks.as_ref()
     }
@@ -165,6 +187,7 @@ impl Engine {
             changes: Arc::clone(&self.changes),
             open_logs: Arc::clone(&self.open_logs),
             hooks: self.hooks.clone(),
+            asking: self.asking.clone(),
             ids: Mutex::new(IdMaker::default()),
         }
     }

@@ -66,6 +66,8 @@ impl Home {
         /// There from the start of a runner in the background until a user stops it: if the runner is gone meanwhile,
         /// another is started.
         runner_wanted = "runner-wanted";
+        /// There while every agent of this home is frozen.
+        frozen = "frozen";
     }
 
     /// What is kept of a run: its prompt, what its agent printed, its result.
@@ -181,6 +183,8 @@ impl RunFolder {
         tree = "tree.json";
         /// There if the work was saved before the agent was asked to stop.
         saved = "saved";
+        /// There while its agent is frozen.
+        frozen = "frozen";
         /// How the run ended, written before it is recorded in the store.
         ending = "ending.json";
         result = "result.json";

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use fleet_core::id::{IdError, TaskId, WorkflowId};
-use fleet_core::message::MessageRefusal;
+use fleet_core::message::{AnswerRefusal, MessageId, MessageRefusal};
 use fleet_core::problem::{Code, Problem};
 use fleet_core::task::{EditRefused, FieldError, TaskMove, TaskState};
 use fleet_core::workflow::{WorkflowMove, WorkflowState};
@@ -88,7 +88,7 @@ pub(crate) fn store(error: StoreError) -> Problem {
         StoreError::Unwritable { .. } => {
             problem.hint("check the permissions, or set `FLEET_HOME` to another folder")
         }
-        _ => problem,
+        _ => advise_on_question(problem, &error),
     }
 }
 
@@ -98,6 +98,13 @@ fn code(error: &StoreError) -> Code {
         StoreError::NoSuchDependency { .. } => Code::DependencyNotFound,
         StoreError::RunNotFound(_) => Code::RunNotFound,
         StoreError::WorkflowNotFound(_) => Code::WorkflowNotFound,
+        StoreError::QuestionNotFound(_) => Code::QuestionNotFound,
+        StoreError::AnswerRefused { refusal, .. } => match refusal {
+            AnswerRefusal::Empty | AnswerRefusal::NoSuchOption { .. } => Code::InvalidValue,
+            AnswerRefusal::Answered(_) | AnswerRefusal::Withdrawn | AnswerRefusal::NotDue => {
+                Code::QuestionClosed
+            }
+        },
         StoreError::Ambiguous { .. } => Code::IdAmbiguous,
         StoreError::Illegal { .. }
         | StoreError::NotNow { .. }
@@ -106,6 +113,7 @@ fn code(error: &StoreError) -> Code {
         | StoreError::WorkflowLive { .. }
         | StoreError::PartOfWorkflow { .. }
         | StoreError::MessageRefused { .. }
+        | StoreError::TooManyQuestions(_)
         | StoreError::EditRefused { .. } => Code::IllegalTransition,
         StoreError::Cycle { .. } => Code::DependencyCycle,
         StoreError::HasDependents { .. } => Code::HasDependents,
@@ -123,6 +131,30 @@ fn code(error: &StoreError) -> Code {
         StoreError::Full { .. } => Code::StoreFull,
         StoreError::Unwritable { .. } => Code::StoreUnwritable,
         StoreError::Malformed(_) | StoreError::Failed(_) => Code::StoreFailed,
+    }
+}
+
+fn advise_on_question(problem: Problem, error: &StoreError) -> Problem {
+    match error {
+        StoreError::AnswerRefused { id, refusal } => advise_on_answer(problem, *id, refusal),
+        StoreError::TooManyQuestions(_) => {
+            problem.hint("wait for an answer, or decide yourself and say so in your report")
+        }
+        StoreError::QuestionNotFound(_) => problem.hint("`fleet inbox` lists open questions"),
+        _ => problem,
+    }
+}
+
+fn advise_on_answer(problem: Problem, id: MessageId, refusal: &AnswerRefusal) -> Problem {
+    let task = id.task;
+    match refusal {
+        AnswerRefusal::NoSuchOption { .. } => problem
+            .hint(format!("`fleet answer {id} N` chooses one by its number"))
+            .hint(format!("`fleet answer {id} --text \"…\"` answers in your own words")),
+        AnswerRefusal::Empty => problem.hint(format!("`fleet answer {id} \"…\"`")),
+        AnswerRefusal::Answered(_) | AnswerRefusal::Withdrawn | AnswerRefusal::NotDue => {
+            problem.hint(format!("`fleet prompt {task} \"…\"` sends its agent a message all the same"))
+        }
     }
 }
 

@@ -55,13 +55,17 @@ pub(crate) fn listen(home: &Home, run: RunId, socket: RunSocket) -> io::Result<(
     })
 }
 
+/// The socket has its name only when it listens: whoever finds it can connect.
 fn listen_at(path: &Path) -> io::Result<UnixListener> {
-    if path.as_os_str().len() > LONGEST_PATH {
+    let new = path.with_extension("n");
+    if new.as_os_str().len() > LONGEST_PATH {
         return Err(io::ErrorKind::InvalidFilename.into());
     }
-    let listener = UnixListener::bind(path)?;
-    fs::set_permissions(path, fs::Permissions::from_mode(PRIVATE))?;
+    let _ = fs::remove_file(&new);
+    let listener = UnixListener::bind(&new)?;
+    fs::set_permissions(&new, fs::Permissions::from_mode(PRIVATE))?;
     listener.set_nonblocking(true)?;
+    fs::rename(&new, path)?;
     Ok(listener)
 }
 

@@ -76,6 +76,25 @@ impl Waiting {
         true
     }
 
+    /// The same, also for something that comes without a notification. The store is not looked at again before `pause`.
+    pub(crate) async fn goes_on_or(&mut self, appears: impl Future<Output = ()>, pause: Duration) -> bool {
+        let Some((changes, until)) = &mut self.changes else { return false };
+        if Instant::now() >= *until {
+            return false;
+        }
+        let latest = (Instant::now() + POLL_INTERVAL).min(*until);
+        let store_change = async {
+            tokio::time::sleep(pause).await;
+            let _ = changes.0.changed().await;
+        };
+        tokio::select! {
+            () = store_change => {}
+            () = appears => {}
+            () = tokio::time::sleep_until(latest) => {}
+        }
+        true
+    }
+
     /// Waits until the store has changed, or until the time is over.
     pub(crate) async fn store_change(&mut self) {
         let Some((changes, until)) = &mut self.changes else { return };

@@ -23,6 +23,7 @@ pub mod plain;
 pub mod ports;
 pub mod process;
 pub mod recording;
+pub mod resources;
 pub mod screen;
 mod stop_flag;
 pub mod terminal;

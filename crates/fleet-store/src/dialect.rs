@@ -10,7 +10,7 @@ pub enum Dialect {
 
 impl Dialect {
     /// Fills the seams of a statement: `{for_update}`, `{for_share}`, `{skip_locked}` (`{skip_locked t}` and `{skip_locked w}` where only
-    /// the rows of `t` or `w` are meant), `{list N}` (a JSON list in parameter N), `{items N}` (the same as a table `j` of `key` and `value`), `{by_lane}`, `{by_terminal}` and `{by_terminal_due}` (SQLite knows no statistics and would take another index, then sort), and for the schema `{without_rowid}`, `{events}` and `{task_specs}`; SQLite numbers its parameters with `?`.
+    /// the rows of `t` or `w` are meant), `{list N}` (a JSON list in parameter N), `{items N}` (the same as a table `j` of `key` and `value`), `{by_lane}`, `{by_terminal}` and `{by_terminal_due}` (SQLite knows no statistics and would take another index, then sort), and for the schema `{without_rowid}`, `{events}`, `{task_specs}` and `{summary}`; SQLite numbers its parameters with `?`.
     pub(crate) fn adapt(self, sql: &str) -> Cow<'_, str> {
         if self == Self::Postgres && !sql.contains('{') {
             return Cow::Borrowed(sql);
@@ -53,6 +53,8 @@ impl Dialect {
             (Self::Postgres, "task_specs") => {
                 out.push_str(include_str!("../migrations/0009_task_spec.postgres.sql"));
             }
+            (Self::Sqlite, "summary") => out.push_str("json_extract(x.text, '$.summary')"),
+            (Self::Postgres, "summary") => out.push_str("(x.text::json ->> 'summary')"),
             (_, list) if list.starts_with("list ") => self.list(&list[5..], out),
             (_, items) if items.starts_with("items ") => self.items(&items[6..], out),
             _ => {}

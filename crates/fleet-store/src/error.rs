@@ -1,7 +1,7 @@
 //! What can go wrong in the store.
 
 use fleet_core::id::{RunId, TaskId, WorkflowId};
-use fleet_core::message::MessageRefusal;
+use fleet_core::message::{AnswerRefusal, MAX_OPEN, MessageId, MessageRefusal};
 use fleet_core::run::{RunMove, RunState};
 use fleet_core::task::{EditRefused, FieldError, TaskMove, TaskState, TooDeep};
 use fleet_core::workflow::{WorkflowMove, WorkflowState};
@@ -35,6 +35,12 @@ pub enum StoreError {
     EditRefused { task: TaskId, refused: EditRefused },
     #[error("task {task} accepts no prompts: {refusal}")]
     MessageRefused { task: TaskId, refusal: MessageRefusal },
+    #[error("there is no question {0}")]
+    QuestionNotFound(MessageId),
+    #[error("question {id}: {refusal}")]
+    AnswerRefused { id: MessageId, refusal: AnswerRefusal },
+    #[error("task {0} has {MAX_OPEN} open questions already")]
+    TooManyQuestions(TaskId),
     #[error("run {run} was not given message {seq}")]
     MessageNotTaken { run: RunId, seq: i64 },
     #[error("a task cannot wait for itself: {}", show_path(path))]

@@ -18,6 +18,8 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 8, sql: include_str!("../migrations/0008_messages.sql") },
     Migration { version: 9, sql: include_str!("../migrations/0009_task_spec.sql") },
     Migration { version: 10, sql: include_str!("../migrations/0010_terminals.sql") },
+    Migration { version: 11, sql: include_str!("../migrations/0011_questions.sql") },
+    Migration { version: 12, sql: include_str!("../migrations/0012_task_memory.sql") },
 ];
 
 /// The version that this program works with.

@@ -71,7 +71,9 @@ const GROUPS: [(&str, &[&str]); 8] = [
         "Look",
         &[
             "list",
+            "watch",
             "status",
+            "inbox",
             "show",
             "why",
             "attach",
@@ -85,12 +87,12 @@ const GROUPS: [(&str, &[&str]); 8] = [
             "events",
         ],
     ),
-    ("Steer", &["prompt", "allow", "deny", "headless", "keep", "kill", "resume", "undo", "clean"]),
-    ("Queue", &["task", "run", "start", "stop", "restart"]),
+    ("Steer", &["prompt", "answer", "allow", "deny", "headless", "keep", "kill", "resume", "undo", "clean"]),
+    ("Queue", &["task", "run", "start", "stop", "restart", "pause", "unpause", "unfreeze"]),
     ("Workflows", &["workflow"]),
     ("Set up", &["init", "agents", "config", "setup", "trust", "mcp", "doctor", "disk", "gc", "update"]),
     ("Help", &["explain", "verbs", "completions", "man", "help"]),
-    ("For agents", &["done", "fail", "note", "progress"]),
+    ("For agents", &["done", "fail", "ask", "note", "progress"]),
 ];
 
 const START: &str = "Start here:

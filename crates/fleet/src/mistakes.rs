@@ -55,12 +55,14 @@ const MEANT: &[(&[&str], &[&str])] = &[
             "`fleet create BRANCH -p \"…\"` launches an agent; `fleet task add \"…\"` adds a task to the queue",
         ],
     ),
-    (&["queue", "tasks", "todo", "backlog"], &["`fleet list` shows everything; `fleet task list` the queue"]),
-    (&["top", "watch", "monitor"], &["`fleet list --watch` keeps the list up to date"]),
+    (&["queue", "todo", "backlog"], &["`fleet list` shows everything; `fleet task list` the queue"]),
+    (&["top", "monitor"], &["`fleet watch` keeps the list up to date"]),
     (&["attach", "tail", "follow", "output"], &["`fleet logs NAME --follow` shows what an agent does"]),
     (
-        &["answer", "reply", "tell", "say", "send", "message", "msg", "ask"],
-        &["`fleet prompt NAME \"…\"` sends a message to an agent, and answers its question"],
+        &["reply", "tell", "say", "send", "message", "msg"],
+        &[
+            "`fleet prompt NAME \"…\"` sends a message to an agent; `fleet answer NAME \"…\"` answers its question",
+        ],
     ),
     (&["history"], &["`fleet events` shows what happened; `fleet list --all` shows what ended"]),
     (
@@ -76,11 +78,7 @@ const MEANT: &[(&[&str], &[&str])] = &[
     ),
     (&["version"], &["`fleet --version` prints it"]),
     (
-        &["pause", "unpause"],
-        &["`fleet agents pause NAME` and `fleet agents resume NAME`; `fleet task hold ID` holds a task"],
-    ),
-    (
-        &["hold", "release", "edit", "dep", "search", "similar", "ready", "import", "export", "order"],
+        &["hold", "release", "edit", "dep", "search", "similar", "import", "export", "order"],
         &["it is a command of the queue: `fleet task --help` lists them"],
     ),
     (

@@ -5,6 +5,7 @@ use fleet_core::event::{AgentEvent, Counted, Tokens};
 use fleet_core::run::Meter;
 use serde_json::Value;
 
+use crate::adapter::ContextReading;
 use crate::common::amount::micro_usd;
 use crate::common::json::number;
 
@@ -16,11 +17,12 @@ pub(super) struct ConversationCost {
     /// What the conversation had cost before this process.
     before: u64,
     now: Option<u64>,
+    context: Option<ContextReading>,
 }
 
 impl ConversationCost {
     pub(super) fn new(meter: Meter) -> Self {
-        Self { is_told: false, before: meter.micro_usd, now: None }
+        Self { is_told: false, before: meter.micro_usd, now: None, context: None }
     }
 
     /// The agent says what the conversation has cost so far.
@@ -37,6 +39,16 @@ impl ConversationCost {
         self.event()
     }
 
+    /// The agent says how full the conversation is.
+    pub(super) fn context_update(&mut self, used: u64, size: u64) {
+        let limit = Some(size).filter(|size| *size > 0);
+        self.context = (used > 0).then_some(ContextReading { tokens: used, limit }).or(self.context);
+    }
+
+    pub(super) const fn context(&self) -> Option<ContextReading> {
+        self.context
+    }
+
     /// What this process has cost, as the agent reports it.
     fn event(&self) -> Option<AgentEvent> {
         let micro_usd = self.now?.saturating_sub(self.before);
@@ -51,6 +63,7 @@ impl ConversationCost {
     pub(super) fn of_request(&mut self, meta: Option<&Meta>) -> Option<AgentEvent> {
         let usage: Usage = serde_json::from_value(meta?.get("usage")?.clone()).ok()?;
         self.is_told = true;
+        self.context = ContextReading::of_request(tokens(&usage)).or(self.context);
         used(tokens(&usage))
     }
 

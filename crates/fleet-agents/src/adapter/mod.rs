@@ -1,6 +1,7 @@
 //! What every adapter can do.
 
 mod brief;
+mod context;
 mod launch;
 
 use std::borrow::Cow;
@@ -10,6 +11,7 @@ use fleet_core::outcome::AgentExit;
 use fleet_core::run::{Meter, Reason};
 
 pub use brief::{Brief, Conversation, McpServer, RepositorySettings, Resumes, Trust};
+pub use context::ContextReading;
 pub use launch::{Ask, LaunchPlan, PlannedFile, Program, PromptVia};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -232,6 +234,11 @@ pub trait Decoder: Send {
 
     /// What the agent's own counters stand at, if they count over the whole conversation.
     fn meter(&self) -> Option<Meter> {
+        None
+    }
+
+    /// How long the last request of the main conversation was, if the agent tells.
+    fn context(&self) -> Option<ContextReading> {
         None
     }
 

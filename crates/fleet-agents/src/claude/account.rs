@@ -9,6 +9,7 @@ use fleet_core::event::{AgentEvent, Counted, Tokens};
 use fleet_core::run::Meter;
 use serde_json::Value;
 
+use crate::adapter::ContextReading;
 use crate::common::amount::micro_usd;
 use crate::common::json::{count, fraction, text};
 use crate::common::recent::Recent;
@@ -28,11 +29,12 @@ pub(super) struct Account {
     open: Tokens,
     /// The messages that `open` counts.
     messages: Recent<Tokens>,
+    context: Option<ContextReading>,
 }
 
 impl Account {
     pub(super) fn new(meter: Meter) -> Self {
-        Self { meter, open: Tokens::default(), messages: Recent::new(MAX_OPEN_MESSAGES) }
+        Self { meter, open: Tokens::default(), messages: Recent::new(MAX_OPEN_MESSAGES), context: None }
     }
 
     pub(super) const fn meter(&self) -> Meter {
@@ -48,6 +50,16 @@ impl Account {
         let new = now.less(before);
         self.open = sum(self.open, new);
         usage(new)
+    }
+
+    /// A message of the main conversation: what its request read is how long that is.
+    pub(super) fn main_message(&mut self, message: &Value) {
+        let read = message.get("usage").map(read).and_then(ContextReading::of_request);
+        self.context = read.or(self.context);
+    }
+
+    pub(super) const fn context(&self) -> Option<ContextReading> {
+        self.context
     }
 
     /// The end of a turn: counts the rest.

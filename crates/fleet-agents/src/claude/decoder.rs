@@ -9,7 +9,7 @@ use super::account::Account;
 use super::lines::{self, blocks, result_event, said, short};
 use super::speech;
 use super::trouble::{self, PlanLimit};
-use crate::adapter::{AgentFailure, Brief, Decoder, Trust};
+use crate::adapter::{AgentFailure, Brief, ContextReading, Decoder, Trust};
 use crate::common::json::{list, object, text};
 use crate::common::recent::Recent;
 use crate::common::tool;
@@ -162,6 +162,9 @@ impl ClaudeDecoder {
         self.ended = false;
         let counted = self.account.message(message);
         let is_subagent = text(line, "parent_tool_use_id").is_some();
+        if !is_subagent {
+            self.account.main_message(message);
+        }
         let last = blocks(line).last().filter(|block| block["type"] == "text" && !is_subagent);
         if let Some(last) = last.and_then(|block| text(block, "text")) {
             self.final_text = Some(words::last(last));
@@ -335,6 +338,10 @@ impl Decoder for ClaudeDecoder {
 
     fn meter(&self) -> Option<Meter> {
         Some(self.account.meter())
+    }
+
+    fn context(&self) -> Option<ContextReading> {
+        self.account.context()
     }
 
     fn failure(&self) -> Option<AgentFailure> {

@@ -4,22 +4,35 @@ use fleet_core::event::{AgentEvent, Counted, Tokens};
 use fleet_core::run::Meter;
 use serde_json::Value;
 
-use crate::common::json::count;
+use crate::adapter::ContextReading;
+use crate::common::json::{count, number};
 
 #[derive(Debug)]
 pub(super) struct Counters {
     /// Where they stood before this process.
     before: Meter,
     now: Option<Meter>,
+    context: Option<ContextReading>,
 }
 
 impl Counters {
     pub(super) const fn new(before: Meter) -> Self {
-        Self { before, now: None }
+        Self { before, now: None, context: None }
     }
 
     pub(super) const fn now(&self) -> Option<Meter> {
         self.now
+    }
+
+    pub(super) const fn context(&self) -> Option<ContextReading> {
+        self.context
+    }
+
+    /// What the record says about the last request.
+    pub(super) fn requested(&mut self, info: &Value) {
+        let read = info.get("last_token_usage").map(tokens).and_then(ContextReading::of_request);
+        let limit = number(info, "model_context_window");
+        self.context = read.map(|read| ContextReading { limit, ..read }).or(self.context);
     }
 
     /// The counters are those of the whole conversation, earlier processes included.

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::counters::Counters;
 use super::items::{ItemStage, ToolItem};
 use super::trouble::{RetryNotice, failure_of};
-use crate::adapter::{AgentFailure, Decoder};
+use crate::adapter::{AgentFailure, ContextReading, Decoder};
 use crate::common::json::{list, object, text};
 use crate::common::recent::Recent;
 use crate::common::words::{self, LONGEST_STDERR, TextTail};
@@ -52,6 +52,7 @@ impl Decoder for CodexDecoder {
                 model.into_iter().collect()
             }
             (Some("event_msg"), Some("token_count")) => {
+                self.counters.requested(&payload["info"]);
                 let usage = payload["info"].get("total_token_usage");
                 usage.map(|usage| self.counters.used(usage)).into_iter().collect()
             }
@@ -73,6 +74,10 @@ impl Decoder for CodexDecoder {
 
     fn meter(&self) -> Option<Meter> {
         self.counters.now()
+    }
+
+    fn context(&self) -> Option<ContextReading> {
+        self.counters.context()
     }
 
     fn failure(&self) -> Option<AgentFailure> {

@@ -7,7 +7,7 @@ use fleet_core::outcome::AgentExit;
 use fleet_core::run::{Meter, Reason};
 
 use super::patterns::Finder;
-use crate::adapter::{AgentFailure, Decoder};
+use crate::adapter::{AgentFailure, ContextReading, Decoder};
 use crate::common::ansi;
 use crate::common::words::{self, LONGEST_FINAL, TextTail, one_line};
 
@@ -148,6 +148,10 @@ impl Decoder for CustomDecoder {
 
     fn meter(&self) -> Option<Meter> {
         self.inner.as_ref().and_then(|inner| inner.meter())
+    }
+
+    fn context(&self) -> Option<ContextReading> {
+        self.inner.as_ref().and_then(|inner| inner.context())
     }
 
     fn failure(&self) -> Option<AgentFailure> {

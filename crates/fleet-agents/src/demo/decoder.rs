@@ -7,7 +7,7 @@ use fleet_core::outcome::AgentExit;
 use fleet_core::run::Reason;
 
 use super::stream::DemoLine;
-use crate::adapter::{AgentFailure, Decoder};
+use crate::adapter::{AgentFailure, ContextReading, Decoder};
 use crate::common::tool;
 use crate::common::words::{self, one_line};
 
@@ -16,6 +16,7 @@ pub(super) struct DemoDecoder {
     final_text: Option<String>,
     /// The last failure since the agent last made progress.
     trouble: Option<AgentFailure>,
+    context: Option<ContextReading>,
 }
 
 impl Decoder for DemoDecoder {
@@ -39,6 +40,10 @@ impl Decoder for DemoDecoder {
 
     fn final_text(&self) -> Option<&str> {
         self.final_text.as_deref()
+    }
+
+    fn context(&self) -> Option<ContextReading> {
+        self.context
     }
 
     fn failure(&self) -> Option<AgentFailure> {
@@ -65,8 +70,11 @@ impl DemoDecoder {
             DemoLine::Session { .. }
             | DemoLine::Thinking { .. }
             | DemoLine::ToolResult { .. }
-            | DemoLine::Usage { .. }
             | DemoLine::Question { .. } => {}
+            DemoLine::Usage { input, .. } => {
+                let tokens = Tokens { input: *input, ..Tokens::default() };
+                self.context = ContextReading::of_request(tokens).or(self.context);
+            }
         }
     }
 }

@@ -91,6 +91,15 @@ pub enum ScriptStep {
     Ask {
         text: String,
     },
+    /// Asks by `fleet ask`, and says the answer.
+    Question {
+        text: String,
+        options: Vec<String>,
+    },
+    /// Asks by `fleet ask --park`, which ends the run.
+    Park {
+        text: String,
+    },
     /// Declares its end by `fleet done`.
     Done {
         summary: String,
@@ -236,6 +245,11 @@ fn word_step(name: &str, rest: &str) -> Option<Result<ScriptStep, String>> {
         "raw" => ScriptStep::Raw { text },
         "stderr" => ScriptStep::Stderr { text },
         "ask" => ScriptStep::Ask { text },
+        "question" => {
+            let mut parts = text.split(" | ").map(ToOwned::to_owned);
+            ScriptStep::Question { text: parts.next().unwrap_or_default(), options: parts.collect() }
+        }
+        "park" => ScriptStep::Park { text },
         "commit" => ScriptStep::Commit { message: text },
         "done" => ScriptStep::Done { summary: text },
         "fail" => ScriptStep::Fail { summary: text },

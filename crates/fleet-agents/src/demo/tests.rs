@@ -59,6 +59,9 @@ fn every_step_is_read() {
         usage 0 0 0
         lie src/b.rs
         ask Which one?
+        question Which one?
+        question Which one? | this | that
+        park What now?
         done All of it
         fail No way
         report {"summary": "a\nb"}

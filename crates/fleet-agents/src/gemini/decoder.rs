@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::record::Messages;
 use super::retries::{NoticeReader, RetryEvent};
 use super::trouble::{by_exit, failure_of};
-use crate::adapter::{AgentFailure, Decoder};
+use crate::adapter::{AgentFailure, ContextReading, Decoder};
 use crate::common::json::{count, object, text};
 use crate::common::recent::Recent;
 use crate::common::tool;
@@ -89,6 +89,10 @@ impl Decoder for GeminiDecoder {
 
     fn final_text(&self) -> Option<&str> {
         self.said.some()
+    }
+
+    fn context(&self) -> Option<ContextReading> {
+        self.messages.context()
     }
 
     fn failure(&self) -> Option<AgentFailure> {

@@ -3,6 +3,7 @@
 use fleet_core::event::{AgentEvent, Counted, Tokens};
 use serde_json::Value;
 
+use crate::adapter::ContextReading;
 use crate::common::json::{count, object, text};
 use crate::common::recent::Recent;
 use crate::common::words;
@@ -15,15 +16,20 @@ const MAX_MESSAGES: usize = 16;
 pub(super) struct Messages {
     counted: Recent<()>,
     sum: Tokens,
+    context: Option<ContextReading>,
 }
 
 impl Default for Messages {
     fn default() -> Self {
-        Self { counted: Recent::new(MAX_MESSAGES), sum: Tokens::default() }
+        Self { counted: Recent::new(MAX_MESSAGES), sum: Tokens::default(), context: None }
     }
 }
 
 impl Messages {
+    pub(super) const fn context(&self) -> Option<ContextReading> {
+        self.context
+    }
+
     pub(super) fn line(&mut self, line: &[u8]) -> Vec<AgentEvent> {
         object(line).map(|message| self.read(&message)).unwrap_or_default()
     }
@@ -39,7 +45,9 @@ impl Messages {
             return Vec::new();
         }
         self.counted.add(id, ());
-        self.sum = self.sum.then(read(tokens), Counted::Delta);
+        let tokens = read(tokens);
+        self.context = ContextReading::of_request(tokens).or(self.context);
+        self.sum = self.sum.then(tokens, Counted::Delta);
         let model = text(message, "model").map(|model| AgentEvent::Model { model: words::id(model) });
         model.into_iter().chain([AgentEvent::Usage { tokens: self.sum, counted: Counted::Total }]).collect()
     }

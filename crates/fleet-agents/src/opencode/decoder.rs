@@ -6,7 +6,7 @@ use fleet_core::run::Reason;
 use serde_json::Value;
 
 use super::log::LogLine;
-use crate::adapter::{AgentFailure, Decoder};
+use crate::adapter::{AgentFailure, ContextReading, Decoder};
 use crate::common::amount::micro_usd;
 use crate::common::json::{count, fraction, number, object, text};
 use crate::common::words::{self, one_line};
@@ -16,6 +16,7 @@ use crate::common::{ansi, refusal, reset, tool};
 pub(super) struct OpencodeDecoder {
     session: Option<String>,
     final_text: Option<String>,
+    context: Option<ContextReading>,
     /// The error that ended the turn.
     trouble: Option<AgentFailure>,
     /// What its log says went wrong since it last got on. It may still get over it.
@@ -132,6 +133,7 @@ impl OpencodeDecoder {
             cache_read: count(&tokens["cache"], "read"),
             cache_write: count(&tokens["cache"], "write"),
         };
+        self.context = ContextReading::of_request(tokens).or(self.context);
         let counted = Counted::Delta;
         let cost = fraction(part, "cost").and_then(micro_usd);
         let mut events = vec![AgentEvent::Usage { tokens, counted }];
@@ -242,6 +244,10 @@ impl Decoder for OpencodeDecoder {
         let reason = refusal::reason(None, complaint, &[]).unwrap_or(Reason::AgentError);
         self.trouble = Some(AgentFailure::new(reason, words::trouble(&why)));
         Vec::new()
+    }
+
+    fn context(&self) -> Option<ContextReading> {
+        self.context
     }
 
     fn final_text(&self) -> Option<&str> {

@@ -6,6 +6,7 @@
 mod acp;
 mod claude;
 mod codex;
+mod context;
 mod gemini;
 mod harness;
 mod hostile;

@@ -70,6 +70,12 @@ pub struct JobOptions {
     /// How often a failed run is retried [default: `tasks.retries`, 2]
     #[arg(long, value_name = "N")]
     pub retries: Option<u32>,
+    /// A command that must succeed on the work before it is done, split into words without a shell; may be repeated
+    #[arg(long = "check", value_name = "COMMAND")]
+    pub checks: Vec<String>,
+    /// How often work that fails its checks goes back to the agent [default: `tasks.check_retries`, 2]
+    #[arg(long, value_name = "N")]
+    pub check_retries: Option<u32>,
 }
 
 /// What becomes of branches that exist.

@@ -1,3 +1,5 @@
+use fleet_core::outcome::CheckResult;
+
 use crate::prelude::*;
 use crate::views::{Kept, Leftover, TaskView};
 
@@ -26,6 +28,9 @@ pub struct Answer {
     pub keep: TaskView,
     /// Its branch.
     pub branch: String,
+    /// The checks of its last run, as far as they were run.
+    #[serde(default)]
+    pub checks: Vec<CheckResult>,
     /// Those that had not finished and were stopped, or would be.
     pub stopped: Vec<TaskView>,
     /// What is gone, or would be; of those that are still to be stopped it is not known yet.

@@ -1,11 +1,13 @@
 use crate::prelude::*;
 
-/// Finds the terminal of an agent, for a person who wants to look at it.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+/// Finds the terminal of an agent, for a person who wants to look at it, and waits for one that is being started.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct Request {
     /// The agent: its branch, the id of its task, or of a run.
     pub id: String,
+    /// How long to wait while it is being started; not at all, if left out.
+    pub wait_seconds: Option<u32>,
 }
 
 /// What there is to attach to.

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use fleet_core::id::{ProjectId, RunId};
 
 use crate::prelude::*;
-use crate::views::{ListedRunView, TaskView};
+use crate::views::{ListedRunView, QueuePauseView, TaskView};
 
 /// Lists runs, newest first: running ones, with their use of this machine, or all; and the queue.
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
@@ -57,6 +57,9 @@ pub struct Answer {
     /// The names of the projects of those tasks.
     #[serde(default)]
     pub projects: BTreeMap<ProjectId, String>,
+    /// What people paused, as far as it concerns these tasks.
+    #[serde(default)]
+    pub paused: Vec<QueuePauseView>,
     /// How many are running in other projects.
     pub elsewhere: usize,
     /// Identifies this answer in the next request.

@@ -1,4 +1,5 @@
 use crate::prelude::*;
+use crate::views::{NeedsYou, QueuePauseView};
 
 /// Shows the runners of this home, running and ready tasks, pauses and spending.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -18,6 +19,9 @@ pub struct RunnerView {
     pub version: String,
     pub started_at: Moment,
     pub outdated: bool,
+    /// What the machine has too little of for another agent.
+    #[serde(default)]
+    pub shortage: Option<String>,
 }
 
 /// An account that takes no work.
@@ -33,18 +37,6 @@ pub struct PauseView {
 pub struct WarningView {
     pub run: RunId,
     pub text: String,
-}
-
-/// A task that does not continue without a person.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
-pub struct NeedsYou {
-    pub task: TaskId,
-    pub title: String,
-    pub branch: String,
-    pub status: String,
-    pub why: String,
-    pub next: String,
 }
 
 /// The state of this home.
@@ -67,6 +59,12 @@ pub struct Answer {
     pub ready_more: bool,
     /// Accounts that take no work for a while.
     pub paused: Vec<PauseView>,
+    /// Whether every agent of this home is frozen.
+    #[serde(default)]
+    pub frozen: bool,
+    /// What people paused; for an agent, what concerns its project.
+    #[serde(default)]
+    pub queue_paused: Vec<QueuePauseView>,
     /// The newest tasks that do not continue without a person; nothing for an agent.
     #[serde(default)]
     pub needs_you: Vec<NeedsYou>,

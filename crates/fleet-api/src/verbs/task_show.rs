@@ -25,6 +25,9 @@ pub struct Neighbour {
 /// A task with what surrounds it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
+    /// The agent that it gets if it names none.
+    #[serde(default)]
+    pub default_agent: String,
     /// The task.
     #[serde(flatten)]
     pub task: TaskView,

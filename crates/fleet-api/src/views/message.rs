@@ -1,6 +1,6 @@
 //! How messages to agents are shown.
 
-use fleet_core::message::{Message, MessageKind};
+use fleet_core::message::{Message, MessageKind, MessageState};
 use fleet_core::text::shortened;
 use fleet_core::time::Millis;
 
@@ -34,7 +34,14 @@ impl MessageView {
     /// Its state now.
     pub fn new(message: &Message, now: Millis) -> Self {
         let receipts = message.receipts;
-        let state = if message.is_expired(now) { "expired" } else { receipts.state().as_str() }.to_owned();
+        let state = match (message.kind, receipts.state()) {
+            (MessageKind::Question, MessageState::Seen) => "answered",
+            (MessageKind::Question, _) if message.is_expired(now) => "withdrawn",
+            (MessageKind::Question, _) => "open",
+            _ if message.is_expired(now) => "expired",
+            (_, state) => state.as_str(),
+        };
+        let state = state.to_owned();
         Self {
             id: message.id.to_string(),
             number: message.id.seq,

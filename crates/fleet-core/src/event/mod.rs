@@ -39,6 +39,12 @@ pub enum Fact {
     /// A message was taken back before an agent was given it.
     #[serde(rename = "task.prompt_cancelled")]
     TaskPromptCancelled { number: i64 },
+    /// The agent of a task asked people something.
+    #[serde(rename = "task.asked")]
+    TaskAsked { number: i64, text: String, options: Vec<String> },
+    /// A question of its agent was answered.
+    #[serde(rename = "task.answered")]
+    TaskAnswered { number: i64, text: String, by: String },
     /// A task that was over is queued again, because a follow-up message arrived.
     #[serde(rename = "task.reopened")]
     TaskReopened {},
@@ -89,6 +95,11 @@ pub enum Fact {
     AccountPaused { account: String, agent: Option<String>, until: Millis, why: String },
     #[serde(rename = "account.resumed")]
     AccountResumed { account: String },
+    /// A person paused the queue: nothing of this project and agent, or of all of them, is started.
+    #[serde(rename = "queue.paused")]
+    QueuePaused { agent: Option<String>, why: String },
+    #[serde(rename = "queue.resumed")]
+    QueueResumed { agent: Option<String> },
     #[serde(rename = "workflow.started")]
     WorkflowStarted { workflow: WorkflowId, name: String, stages: usize },
     /// A stage of a workflow became a task.

@@ -14,11 +14,15 @@ named! {
         Prompt = "prompt",
         /// A message to the next run: a running agent is not interrupted.
         FollowUp = "follow_up",
+        /// A question of an agent to a person: no agent gets it.
+        Question = "question",
+        /// The answer to a question. An agent that waits for it gets it where it asked; otherwise the next run does.
+        Answer = "answer",
     }
 }
 
 /// The ways to an agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Channel {
     /// The text that starts it, in a new conversation or in one that goes on.
     Start,
@@ -28,6 +32,8 @@ pub enum Channel {
 
 /// How a kind of message is delivered.
 struct KindRules {
+    /// Whether agents get it at all.
+    is_for_agents: bool,
     /// Whether a running agent gets it; otherwise the next run does.
     interrupts: bool,
     /// What comes before its text where it is a part of a longer one.
@@ -39,14 +45,16 @@ const ADDED: &str = "Added by the person who gave you this task";
 impl MessageKind {
     const fn rules(self) -> KindRules {
         match self {
-            Self::Prompt => KindRules { interrupts: true, introduction: ADDED },
-            Self::FollowUp => KindRules { interrupts: false, introduction: ADDED },
+            Self::Prompt => KindRules { is_for_agents: true, interrupts: true, introduction: ADDED },
+            Self::FollowUp => KindRules { is_for_agents: true, interrupts: false, introduction: ADDED },
+            Self::Question => KindRules { is_for_agents: false, interrupts: false, introduction: "" },
+            Self::Answer => KindRules { is_for_agents: true, interrupts: false, introduction: "" },
         }
     }
 
     pub const fn reaches(self, channel: Channel) -> bool {
         match channel {
-            Channel::Start => true,
+            Channel::Start => self.rules().is_for_agents,
             Channel::Input => self.rules().interrupts,
         }
     }

@@ -1,10 +1,11 @@
-//! Messages to the agent of a task, sent after the task was added.
+//! Messages between people and the agent of a task, sent after the task was added.
 //!
 //! Owns where a message goes by the state of its task, which receipts it has, and what its kind means. A message is
 //! stored before it is delivered; it counts as seen only when its agent has confirmed it, and a run that ends before
 //! that leaves it to the next one.
 
 mod kind;
+mod question;
 mod receipt;
 
 use std::borrow::Cow;
@@ -14,6 +15,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use kind::{Channel, MessageKind};
+pub use question::{
+    AnswerRefusal, BY_DEFAULT, DefaultAnswer, GivenAnswer, MAX_OPEN, Question, QuestionDraft, TypedAnswer,
+    numbered, waits_instead,
+};
 pub use receipt::{MessageMove, MessageState, Receipt, Receipts};
 
 use crate::id::{RunId, TaskId};
@@ -67,6 +72,9 @@ impl Message {
     }
 
     fn introduce(&self, text: &str) -> String {
+        if self.kind == MessageKind::Answer {
+            return text.to_owned();
+        }
         match self.sender() {
             Some(run) => format!("Added by the agent of run {run}: {text}"),
             None => format!("{}: {text}", self.kind.introduction()),

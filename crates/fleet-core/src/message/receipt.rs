@@ -29,7 +29,7 @@ named! {
 }
 
 /// What a run says about a message that it took.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Receipt {
     Delivered,
     Seen,

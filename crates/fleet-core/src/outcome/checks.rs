@@ -67,6 +67,12 @@ impl CheckResult {
         matches!(self.exit, CheckExit::Code(0))
     }
 
+    /// What came of it, in a line.
+    pub fn summary(&self) -> String {
+        let verb = if self.is_good() { "passed".to_owned() } else { self.exit.to_string() };
+        format!("{} {verb} ({}s)", shortened(&self.argv.join(" "), LONGEST_NAME), self.seconds)
+    }
+
     /// What went wrong, with the end of what it printed: what the next attempt has to know.
     fn complaint(&self) -> String {
         let command = self.argv.join(" ");

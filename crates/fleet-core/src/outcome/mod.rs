@@ -73,6 +73,8 @@ pub enum StopCause {
     Idle(String),
     Tokens(String),
     Money(String),
+    /// Its conversation was nearly as long as its model can read.
+    Context(String),
     /// Its provider would refuse every further try.
     Hopeless(Reason, String),
     /// A user stopped it, with this remark.
@@ -89,6 +91,7 @@ impl StopCause {
             | Self::Idle(text)
             | Self::Tokens(text)
             | Self::Money(text)
+            | Self::Context(text)
             | Self::Hopeless(_, text)
             | Self::Killed(text)
             | Self::Shutdown(text) => text,
@@ -106,7 +109,7 @@ pub struct Evidence {
     pub words: Option<String>,
     /// What the agent declared while it ran; it counts more than what is read out of a text.
     pub declared: Option<Declared>,
-    /// A question to a person that the agent ended with.
+    /// A question to a person that the agent ended with, or that nobody has answered yet.
     pub question: Option<String>,
     /// The failure that the agent reported, and did not recover from.
     pub failure: Option<(Reason, String)>,
@@ -162,7 +165,7 @@ impl Evidence {
 /// 4. It declared an end: that counts, even if the process then hung, was shut down or ended badly, because the
 ///    work was over at that moment. Whether it is a success is decided by row 9.
 /// 5. The keeper stopped it: over a limit, or released. An agent that gave no sign of work because its provider turned it
-///    away failed for that.
+///    away failed for that. One that ran out of time while people had not answered it waits for them.
 /// 6. It ended with a question.
 /// 7. Its own stream told of a failure, which says more than the exit status, and is there even with status 0.
 /// 8. The process ended badly, and the agent did not say that it is blocked, which would tell more. An agent in a terminal
@@ -200,8 +203,12 @@ fn before_checks(evidence: &Evidence) -> Ending {
         Some(Declared::Done(_)) => return by_evidence(evidence),
         None => {}
     }
-    if let Some(stop) = &evidence.stopped {
-        return after_stop(stop, evidence.failure.as_ref());
+    match &evidence.stopped {
+        Some(StopCause::TimeLimit(_) | StopCause::Idle(_)) if evidence.question.is_some() => {
+            return Ending::Asked;
+        }
+        Some(stop) => return after_stop(stop, evidence.failure.as_ref()),
+        None => {}
     }
     if evidence.question.is_some() {
         return Ending::Asked;
@@ -226,6 +233,7 @@ fn after_stop(stop: &StopCause, failure: Option<&(Reason, String)>) -> Ending {
             _ => Ending::Failed(Reason::Stale, text.clone()),
         },
         StopCause::Tokens(text) | StopCause::Money(text) => Ending::Failed(Reason::OverBudget, text.clone()),
+        StopCause::Context(text) => Ending::Failed(Reason::ContextPressure, text.clone()),
         StopCause::Hopeless(reason, text) => Ending::Failed(*reason, text.clone()),
         StopCause::Shutdown(text) => Ending::Released(text.clone()),
         StopCause::Killed(remark) => Ending::Cancelled(remark.clone()),

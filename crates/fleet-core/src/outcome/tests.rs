@@ -130,14 +130,21 @@ fn the_order_of_precedence() {
     evidence.question = Some(text("which?"));
     assert_eq!(decide(&evidence), Ending::Asked);
     for (stop, ending) in [
-        (StopCause::TimeLimit(text("4h")), Ending::Failed(Reason::TimedOut, text("4h"))),
-        (StopCause::Idle(text("20m")), Ending::Failed(Reason::Auth, text("refused (20m)"))),
         (StopCause::Tokens(text("1k")), Ending::Failed(Reason::OverBudget, text("1k"))),
         (StopCause::Money(text("$1")), Ending::Failed(Reason::OverBudget, text("$1"))),
+        (StopCause::Context(text("91 %")), Ending::Failed(Reason::ContextPressure, text("91 %"))),
         (StopCause::Shutdown(text("bye")), Ending::Released(text("bye"))),
     ] {
         evidence.stopped = Some(stop);
         assert_eq!(decide(&evidence), ending);
+    }
+    for (stop, ending) in [
+        (StopCause::TimeLimit(text("4h")), Ending::Failed(Reason::TimedOut, text("4h"))),
+        (StopCause::Idle(text("20m")), Ending::Failed(Reason::Auth, text("refused (20m)"))),
+    ] {
+        evidence.stopped = Some(stop);
+        assert_eq!(decide(&evidence), Ending::Asked, "a person has not answered");
+        assert_eq!(decide(&Evidence { question: None, ..evidence.clone() }), ending);
     }
     evidence.declared = Some(Declared::Fail { summary: text("no way") });
     assert_eq!(decide(&evidence), Ending::Failed(Reason::BlockedByAgent, text("no way")));

@@ -21,7 +21,7 @@ pub use hand_over::{EligibleAgent, successor};
 pub use pause::{AccountState, LONGEST_PAUSE, PauseBounds, ProviderRefusal, after_refusal};
 
 use crate::run::Reason;
-use crate::task::{AgentName, TaskMode};
+use crate::task::{AgentName, Task, TaskHistory, TaskMode};
 use crate::transition::{UnknownName, named};
 
 /// How often and how patiently a task is tried again.
@@ -32,11 +32,13 @@ pub struct RetryPolicy {
     pub retries: u32,
     /// The wait after the first failure, in seconds; it doubles with every further one.
     pub backoff_seconds: u32,
+    /// How often work that failed its checks goes back to the agent; the next time fails the task.
+    pub check_retries: u32,
 }
 
 impl Default for RetryPolicy {
     fn default() -> Self {
-        Self { retries: 2, backoff_seconds: 10 }
+        Self { retries: 2, backoff_seconds: 10, check_retries: 2 }
     }
 }
 
@@ -44,9 +46,10 @@ impl RetryPolicy {
     pub const MAX_RETRIES: u32 = 20;
     pub const LONGEST_BACKOFF_SECONDS: u32 = 86_400;
 
-    /// How many failures of a task in this mode are forgiven.
-    pub const fn retries_in(self, mode: TaskMode) -> u32 {
-        if starts_again_alone(mode) { self.retries } else { 0 }
+    /// The same for a task in this mode.
+    #[must_use]
+    pub const fn in_mode(self, mode: TaskMode) -> Self {
+        if starts_again_alone(mode) { self } else { Self { retries: 0, check_retries: 0, ..self } }
     }
 }
 
@@ -86,11 +89,22 @@ impl NextConversation {
 }
 
 /// The table from reason to action: the default, with the user's changes.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policy {
     wishes: BTreeMap<Reason, FailureAction>,
     rate_limits: RateLimits,
+    /// How often a task may begin a new conversation because the one before was full.
+    context_restarts: u32,
 }
+
+impl Default for Policy {
+    fn default() -> Self {
+        let (wishes, rate_limits) = (BTreeMap::new(), RateLimits::default());
+        Self { wishes, rate_limits, context_restarts: DEFAULT_CONTEXT_RESTARTS }
+    }
+}
+
+const DEFAULT_CONTEXT_RESTARTS: u32 = 10;
 
 /// How rate limits of a provider are handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -121,6 +135,13 @@ impl Policy {
     #[must_use]
     pub const fn with_rate_limits(mut self, rate_limits: RateLimits) -> Self {
         self.rate_limits = rate_limits;
+        self
+    }
+
+    /// The same, but for how often a task may begin a new conversation because the one before was full.
+    #[must_use]
+    pub const fn with_context_restarts(mut self, context_restarts: u32) -> Self {
+        self.context_restarts = context_restarts;
         self
     }
 
@@ -165,9 +186,11 @@ impl Policy {
             (FailureAction::Pause, _) => wait(FailureDecision::Pause),
             (FailureAction::HandOver, Some(to)) if of_account => wait(FailureDecision::HandOver(to)),
             (FailureAction::HandOver, None) if of_account => wait(FailureDecision::Pause),
-            (FailureAction::HandOver, Some(to)) => failure.retry(|_| FailureDecision::HandOver(to)),
+            (FailureAction::HandOver, Some(to)) => {
+                failure.retry(self.context_restarts, |_| FailureDecision::HandOver(to))
+            }
             (FailureAction::HandOver, None) | (FailureAction::Retry, _) => {
-                failure.retry(FailureDecision::RetryAfter)
+                failure.retry(self.context_restarts, FailureDecision::RetryAfter)
             }
         }
     }
@@ -211,6 +234,10 @@ pub struct FailedRun {
     pub failures: u32,
     /// How often it went back to the queue before without a fault of its own.
     pub waits: u32,
+    /// How often its work failed its checks before.
+    pub check_failures: u32,
+    /// How often it began a new conversation before because the one before was full.
+    pub context_restarts: u32,
     pub retry: RetryPolicy,
     /// Any random number: it spreads tasks that failed together over a quarter of the wait.
     pub jitter: u64,
@@ -223,12 +250,26 @@ pub const MAX_WAITS: u32 = 50;
 const LONGEST_WAIT: Duration = Duration::from_hours(1);
 
 impl FailedRun {
-    fn retry(&self, verdict: impl FnOnce(Duration) -> FailureDecision) -> FailureDecision {
-        if self.failures >= self.retry.retries {
+    /// A run of this task that failed, before that is counted.
+    pub const fn new(reason: Reason, task: &Task, mode: TaskMode, jitter: u64) -> Self {
+        let TaskHistory { failures, waits, check_failures, context_restarts, .. } = task.history;
+        let retry = task.spec.retry;
+        Self { reason, mode, failures, waits, check_failures, context_restarts, retry, jitter }
+    }
+
+    /// Tries again, if what this failure counts as has not reached its bound.
+    fn retry(&self, restarts: u32, verdict: impl FnOnce(Duration) -> FailureDecision) -> FailureDecision {
+        let backoff = Duration::from_secs(self.retry.backoff_seconds.into());
+        let (before, most, first) = match self.reason {
+            // The agent can go on at once with what its checks say: nothing else has to change first.
+            Reason::ChecksFailed => (self.check_failures, self.retry.check_retries, Duration::ZERO),
+            Reason::ContextPressure => (self.context_restarts, restarts, backoff),
+            _ => (self.failures, self.retry.retries, backoff),
+        };
+        if before >= most {
             return FailureDecision::GiveUp;
         }
-        let first = Duration::from_secs(self.retry.backoff_seconds.into());
-        verdict(spread(doubled(first, self.failures, LONGEST_WAIT), self.jitter))
+        verdict(spread(doubled(first, before, LONGEST_WAIT), self.jitter))
     }
 }
 
@@ -245,13 +286,29 @@ pub enum FailureDecision {
 }
 
 impl FailureDecision {
-    /// Whether a run that failed for `reason` counts against the task.
-    pub const fn counts(&self, reason: Reason) -> bool {
+    /// What a run that failed for `reason` counts as.
+    pub const fn counter(&self, reason: Reason) -> FailureCounter {
         match self {
-            Self::RetryAfter(_) | Self::GiveUp => true,
-            Self::Pause => false,
-            Self::HandOver(_) => !blames_account(reason),
+            Self::Pause => FailureCounter::Waits,
+            Self::HandOver(_) if blames_account(reason) => FailureCounter::Waits,
+            Self::RetryAfter(_) | Self::HandOver(_) | Self::GiveUp => match reason {
+                Reason::ChecksFailed => FailureCounter::Checks,
+                Reason::ContextPressure => FailureCounter::ContextRestarts,
+                _ => FailureCounter::Failures,
+            },
         }
+    }
+}
+
+named! {
+    /// What is counted for a task, each with its own bound.
+    pub enum FailureCounter: "failure counter" {
+        Failures = "failures",
+        /// No fault of the task.
+        Waits = "waits",
+        Checks = "checks",
+        /// No fault of the task.
+        ContextRestarts = "restarts",
     }
 }
 

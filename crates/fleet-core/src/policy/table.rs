@@ -38,6 +38,7 @@ pub(super) const fn rule(reason: Reason) -> Rule {
         Reason::Auth => of_account(GiveUp, Dropped, 900),
         Reason::BadModel => of_task(GiveUp, Dropped),
         Reason::ContextOverflow => of_task(Retry, Dropped),
+        Reason::ContextPressure => of_task(Retry, Dropped),
         Reason::AgentError => of_task(Retry, KeptOnce),
         Reason::NoChanges => of_task(Retry, KeptOnce),
         Reason::Stale => of_task(Retry, Kept),

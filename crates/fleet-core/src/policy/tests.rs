@@ -6,8 +6,17 @@ use super::*;
 use crate::time::Millis;
 
 fn failure(reason: Reason) -> FailedRun {
-    let retry = RetryPolicy { retries: 9, backoff_seconds: 10 };
-    FailedRun { reason, mode: TaskMode::Headless, failures: 0, waits: 0, retry, jitter: 0 }
+    let retry = RetryPolicy { retries: 9, ..RetryPolicy::default() };
+    FailedRun {
+        reason,
+        mode: TaskMode::Headless,
+        failures: 0,
+        waits: 0,
+        check_failures: 0,
+        context_restarts: 0,
+        retry,
+        jitter: 0,
+    }
 }
 
 fn wait(failures: u32, jitter: u64) -> FailureDecision {
@@ -22,8 +31,8 @@ fn agent(name: &str) -> AgentName {
 #[test]
 fn what_follows_from_each_reason() {
     let mut table = format!(
-        "{:<18}{:<11}{:<14}{:<14}{:<7}{:<8}interactive\n",
-        "", "action", "first retry", "second retry", "pause", "counts"
+        "{:<18}{:<11}{:<14}{:<14}{:<7}{:<11}interactive\n",
+        "", "action", "first retry", "second retry", "pause", "counts as"
     );
     for reason in Reason::ALL.iter().copied() {
         let policy = Policy::default();
@@ -31,15 +40,15 @@ fn what_follows_from_each_reason() {
             ProviderRefusal { patience: policy.patience(reason), reset: None, jitter: 0, now: Millis(0) };
         let pause = after_refusal(None, &trouble).until.since(Millis(0));
         let pause = if policy.pauses(reason) { format!("{}s", pause.as_secs()) } else { "·".to_owned() };
-        let counts = policy.after_failure(&failure(reason), Some(agent("other"))).counts(reason);
+        let counts = policy.after_failure(&failure(reason), Some(agent("other"))).counter(reason);
         let interactive = FailedRun { mode: TaskMode::Interactive, ..failure(reason) };
         writeln!(
             table,
-            "{reason:<18}{:<11}{:<14}{:<14}{pause:<7}{:<8}{}",
+            "{reason:<18}{:<11}{:<14}{:<14}{pause:<7}{:<11}{}",
             policy.action(reason),
             NextConversation::after(reason, 1),
             NextConversation::after(reason, 2),
-            if counts { "yes" } else { "no" },
+            counts,
             shown(&policy.after_failure(&interactive, Some(agent("other")))),
         )
         .unwrap();
@@ -68,8 +77,9 @@ fn an_interactive_task_waits_for_a_person_whatever_the_user_configured() {
             }
         }
     }
-    let patient = RetryPolicy { retries: 9, backoff_seconds: 1 };
-    assert_eq!([TaskMode::Headless, TaskMode::Interactive].map(|mode| patient.retries_in(mode)), [9, 0]);
+    let patient = RetryPolicy { retries: 9, ..RetryPolicy::default() };
+    let alone = [TaskMode::Headless, TaskMode::Interactive].map(|mode| patient.in_mode(mode));
+    assert_eq!(alone.map(|retry| (retry.retries, retry.check_retries)), [(9, 2), (0, 0)]);
     let released = |mode, had_agent| ReleasedRun { mode, had_agent, was_switched: false }.failure();
     let switched = ReleasedRun { mode: TaskMode::Interactive, had_agent: true, was_switched: true };
     assert_eq!(switched.failure(), None, "a person waits for its terminal");
@@ -85,7 +95,7 @@ fn waits_double_up_to_an_hour_with_jitter_on_top() {
     assert_eq!(wait(8, 0), FailureDecision::RetryAfter(Duration::from_secs(2_560)));
     assert_eq!(wait(0, 2_500), FailureDecision::RetryAfter(Duration::from_millis(12_500)));
     assert_eq!(wait(0, 2_501), FailureDecision::RetryAfter(Duration::from_secs(10)));
-    let stubborn = RetryPolicy { retries: 20, backoff_seconds: 86_400 };
+    let stubborn = RetryPolicy { retries: 20, backoff_seconds: 86_400, ..RetryPolicy::default() };
     let failure = FailedRun { failures: 19, retry: stubborn, ..failure(Reason::Lost) };
     assert_eq!(Policy::default().after_failure(&failure, None), FailureDecision::RetryAfter(LONGEST_WAIT));
 }
@@ -94,7 +104,7 @@ fn waits_double_up_to_an_hour_with_jitter_on_top() {
 fn gives_up_when_the_retries_are_used_or_cannot_help() {
     assert_eq!(wait(9, 0), FailureDecision::GiveUp);
     assert_eq!(Policy::default().after_failure(&failure(Reason::Auth), None), FailureDecision::GiveUp);
-    let at_once = RetryPolicy { retries: 5, backoff_seconds: 0 };
+    let at_once = RetryPolicy { retries: 5, backoff_seconds: 0, ..RetryPolicy::default() };
     let failure = FailedRun { retry: at_once, jitter: 9, ..failure(Reason::Stale) };
     assert_eq!(Policy::default().after_failure(&failure, None), FailureDecision::RetryAfter(Duration::ZERO));
 }
@@ -102,15 +112,48 @@ fn gives_up_when_the_retries_are_used_or_cannot_help() {
 #[test]
 fn waiting_for_an_account_is_no_failure_but_has_a_bound() {
     let policy = Policy::default();
-    let no_retries = RetryPolicy { retries: 0, backoff_seconds: 0 };
+    let no_retries = RetryPolicy { retries: 0, backoff_seconds: 0, ..RetryPolicy::default() };
     for reason in [Reason::RateLimited, Reason::ProviderOutage, Reason::QuotaExhausted] {
         let last = FailedRun { waits: MAX_WAITS - 1, retry: no_retries, ..failure(reason) };
         assert_eq!(policy.after_failure(&last, None), FailureDecision::Pause, "{reason}");
-        assert!(!FailureDecision::Pause.counts(reason));
+        assert_eq!(FailureDecision::Pause.counter(reason), FailureCounter::Waits);
         let more = FailedRun { waits: MAX_WAITS, ..last };
         assert_eq!(policy.after_failure(&more, None), FailureDecision::GiveUp, "{reason}");
         assert_eq!(policy.after_failure(&more, Some(agent("codex"))), FailureDecision::GiveUp, "{reason}");
     }
+}
+
+#[test]
+fn work_that_fails_its_checks_goes_back_at_once_and_has_its_own_bound() {
+    let retry = RetryPolicy { retries: 0, check_retries: 2, ..RetryPolicy::default() };
+    let after = |check_failures, failures| {
+        let failure =
+            FailedRun { check_failures, failures, retry, jitter: 9, ..failure(Reason::ChecksFailed) };
+        let decision = Policy::default().after_failure(&failure, None);
+        assert_eq!(decision.counter(Reason::ChecksFailed), FailureCounter::Checks);
+        decision
+    };
+    assert_eq!(after(0, 0), FailureDecision::RetryAfter(Duration::ZERO));
+    assert_eq!(after(1, 7), FailureDecision::RetryAfter(Duration::ZERO), "other failures do not count");
+    assert_eq!(after(2, 0), FailureDecision::GiveUp);
+    let other = FailedRun { check_failures: 9, ..failure(Reason::Stale) };
+    let decision = Policy::default().after_failure(&other, None);
+    assert_eq!(decision.counter(Reason::Stale), FailureCounter::Failures, "{decision:?}");
+}
+
+#[test]
+fn a_full_conversation_is_free_but_bounded_and_the_next_is_a_new_one() {
+    let policy = Policy::default().with_context_restarts(3);
+    let retry = RetryPolicy { retries: 0, ..RetryPolicy::default() };
+    let full = failure(Reason::ContextPressure);
+    let after = |context_restarts| {
+        policy.after_failure(&FailedRun { context_restarts, failures: 9, retry, ..full }, None)
+    };
+    assert_eq!(after(0), FailureDecision::RetryAfter(Duration::from_secs(10)), "failures do not count");
+    assert_eq!(after(2), FailureDecision::RetryAfter(Duration::from_secs(40)), "ever later");
+    assert_eq!(after(3), FailureDecision::GiveUp);
+    assert_eq!(after(0).counter(Reason::ContextPressure), FailureCounter::ContextRestarts);
+    assert_eq!(NextConversation::after(Reason::ContextPressure, 0), NextConversation::Fresh);
 }
 
 #[test]
@@ -120,9 +163,13 @@ fn a_task_is_handed_over_if_there_is_somebody() {
     let after = |failure: FailedRun, next: Option<&str>| policy.after_failure(&failure, next.map(agent));
     assert_eq!(after(failure(Reason::QuotaExhausted), Some("codex")), to());
     assert_eq!(after(failure(Reason::QuotaExhausted), None), FailureDecision::Pause);
-    assert!(!to().counts(Reason::QuotaExhausted), "not the task's fault");
+    assert_eq!(to().counter(Reason::QuotaExhausted), FailureCounter::Waits, "not the task's fault");
     assert_eq!(after(failure(Reason::Stale), Some("codex")), to());
-    assert!(to().counts(Reason::Stale), "two agents that fail in turn would go on for ever");
+    assert_eq!(
+        to().counter(Reason::Stale),
+        FailureCounter::Failures,
+        "two agents that fail in turn would go on for ever"
+    );
     assert!(policy.pauses(Reason::QuotaExhausted) && !policy.pauses(Reason::Stale));
     assert_eq!(after(failure(Reason::Stale), None), FailureDecision::RetryAfter(Duration::from_secs(10)));
     let used_up = FailedRun { failures: 9, ..failure(Reason::Stale) };

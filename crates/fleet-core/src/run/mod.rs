@@ -1,6 +1,7 @@
 //! Runs: one attempt at a task by one agent in one workspace.
 
 mod agent_state;
+mod context;
 mod health;
 mod meter;
 mod report;
@@ -12,6 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use agent_state::{AgentState, AgentStateNow};
+pub use context::ContextUse;
 pub use health::{Health, RunSigns};
 pub use meter::Meter;
 pub use report::RunReport;

@@ -71,6 +71,8 @@ named! {
         BadModel = "bad_model",
         /// The conversation no longer fits the model.
         ContextOverflow = "context_overflow",
+        /// The conversation was about to become too long for the model, and continues in a new one.
+        ContextPressure = "context_pressure",
         ProviderOutage = "provider_outage",
         /// Nothing happened for too long.
         Stale = "stale",

@@ -36,12 +36,21 @@ impl Supervision {
             self.carry_out(order);
             return REAP_INTERVAL;
         }
+        if self.asking.parks {
+            // What it would do before the answer comes is not wanted, and its slot is.
+            self.end_finished();
+            return REAP_INTERVAL;
+        }
         if let Some((reason, text)) = self.hopeless.take() {
             self.stop(StopCause::Hopeless(reason, text));
             return REAP_INTERVAL;
         }
         if let Some(left) = self.exit_grace_left(now) {
             return left;
+        }
+        if let Some(text) = self.full_context() {
+            self.stop(StopCause::Context(text));
+            return REAP_INTERVAL;
         }
         if self.backlog == Backlog::Full {
             // The agent may be silent because the store does not answer.
@@ -64,6 +73,13 @@ impl Supervision {
             }
             WatchdogAction::Sleep(pause) => pause,
         }
+    }
+
+    /// What to say about a conversation that is nearly as long as the model can read.
+    fn full_context(&self) -> Option<String> {
+        let percent = self.settings.context_pressure?;
+        let full = self.context.filter(|context| context.is_at(percent))?;
+        Some(format!("its conversation has filled its model's context ({full})"))
     }
 
     fn carry_out(&mut self, order: Order) {

@@ -2,7 +2,7 @@
 
 use crate::budget::{self, Used};
 use crate::outcome::AgentExit;
-use crate::run::{Reason, StopRequest};
+use crate::run::{ContextUse, Reason, StopRequest};
 use crate::watchdog::{self, Activity};
 
 use super::BackgroundWork;
@@ -17,6 +17,8 @@ pub struct SupervisionSettings {
     /// People are warned when this much of a bound is used.
     pub warn_percent: u8,
     pub has_record: bool,
+    /// From this percentage of the model's context on, the agent is stopped. None where a person decides.
+    pub context_pressure: Option<u8>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +34,8 @@ pub enum Input {
     PipeClosed,
     Order(Order),
     MessagesWait,
+    /// What it asks people changed.
+    Asking(Asking),
     Exited(AgentExit),
     /// Work without a result ended.
     Ended(BackgroundWork),
@@ -46,6 +50,15 @@ pub enum Input {
     Reserved(Option<budget::Bounds>),
     /// [`BackgroundWork::ReadRecord`] ended.
     RecordRead(AgentStatus),
+}
+
+/// What the agent asks people.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Asking {
+    /// How many of its calls wait for an answer.
+    pub waiting: usize,
+    /// It does not wait: its run ends with the question.
+    pub parks: bool,
 }
 
 /// An order from outside to end the agent.
@@ -73,6 +86,8 @@ impl Order {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AgentStatus {
     pub used: Used,
+    /// How full its conversation is, if both numbers are known.
+    pub context: Option<ContextUse>,
     /// It said that it is done, and was asked for nothing more since.
     pub is_done: bool,
     /// Why waiting for it is pointless.

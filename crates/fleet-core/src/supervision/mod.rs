@@ -15,11 +15,11 @@ mod tests;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-pub use input::{AgentStatus, Backlog, Input, Order, PriceGuess, SupervisionSettings};
+pub use input::{AgentStatus, Asking, Backlog, Input, Order, PriceGuess, SupervisionSettings};
 
 use crate::backoff::Backoff;
 use crate::outcome::{AgentExit, StopCause};
-use crate::run::Reason;
+use crate::run::{ContextUse, Reason};
 use crate::watchdog::{Overrun, Watchdog};
 
 /// How long the pipes are read after every process of the agent is gone.
@@ -100,8 +100,11 @@ pub struct Supervision {
     under_way: BTreeSet<BackgroundWork>,
     order: Option<Order>,
     hopeless: Option<(Reason, String)>,
+    context: Option<ContextUse>,
     /// Since when the agent says that it is done.
     done_since: Option<Duration>,
+    /// What it asks people.
+    asking: Asking,
     /// Whether it was made to exit after it had said so.
     was_ended: bool,
     stopped: Option<StopCause>,
@@ -131,7 +134,9 @@ impl Supervision {
             under_way: BTreeSet::new(),
             order: None,
             hopeless: None,
+            context: None,
             done_since: None,
+            asking: Asking::default(),
             was_ended: false,
             stopped: None,
             exit: None,
@@ -196,6 +201,7 @@ impl Supervision {
             Input::Order(order) => self.order = Some(order),
             Input::MessagesWait if self.takes_messages() => self.start(BackgroundWork::Deliver),
             Input::Wake | Input::MessagesWait => {}
+            Input::Asking(asking) => self.asking(asking, now),
             Input::Exited(exit) => self.exited(exit),
             Input::Ended(work) => self.ended(work, now),
             Input::Probed(activity) => {
@@ -211,6 +217,15 @@ impl Supervision {
                 self.under_way.remove(&BackgroundWork::ReadRecord);
                 self.observe(status);
             }
+        }
+    }
+
+    fn asking(&mut self, asking: Asking, now: Duration) {
+        self.asking = asking;
+        if asking.waiting > 0 {
+            self.watchdog.asks(now);
+        } else {
+            self.watchdog.is_answered(now);
         }
     }
 
@@ -231,7 +246,8 @@ impl Supervision {
     }
 
     fn observe(&mut self, status: AgentStatus) {
-        let AgentStatus { used, hopeless, price_guess, backlog, .. } = status;
+        let AgentStatus { used, context, hopeless, price_guess, backlog, .. } = status;
+        self.context = context;
         self.backlog = backlog;
         self.hopeless = hopeless.or_else(|| self.hopeless.take());
         self.price_guess = price_guess;

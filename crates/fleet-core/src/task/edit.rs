@@ -40,7 +40,7 @@ macro_rules! define_edit {
 pub(super) use define_edit;
 
 /// What may change while an agent works: nothing that its prompt said.
-const CHANGES_WHILE_RUNNING: [&str; 6] = ["priority", "labels", "retry", "meta", "tuning", "setup"];
+const CHANGES_WHILE_RUNNING: [&str; 7] = ["priority", "labels", "retry", "checks", "meta", "tuning", "setup"];
 
 impl TaskEdit {
     /// Changes `spec` and returns the names of the fields that are different now.

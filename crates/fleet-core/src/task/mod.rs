@@ -1,5 +1,6 @@
 //! Tasks: something to be done; durable.
 
+mod checks;
 mod edit;
 mod fields;
 mod mode;
@@ -14,6 +15,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use checks::TaskChecks;
 pub use edit::EditRefused;
 use edit::define_edit;
 pub use fields::{
@@ -29,7 +31,7 @@ pub use tuning::{Tuning, refused_arg};
 
 use crate::id::{BatchId, ProjectId, TaskId};
 use crate::limits::Limits;
-use crate::policy::RetryPolicy;
+use crate::policy::{FailureCounter, RetryPolicy};
 use crate::refname::check_branch_name;
 use crate::run::Reason;
 use crate::scope::FileScope;
@@ -82,6 +84,9 @@ pub struct TaskSpec {
     /// What happens when a run fails.
     #[serde(default)]
     pub retry: RetryPolicy,
+    /// The commands that must succeed on its work before it is done, beside those of its project.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub checks: TaskChecks,
     /// Not started earlier than this. Files and requests write moments in their own way.
     #[serde(skip)]
     pub not_before: Option<Millis>,
@@ -135,6 +140,7 @@ macro_rules! for_each_editable_field {
             existing_branch: bool,
             limits: Limits,
             retry: RetryPolicy,
+            checks: TaskChecks,
             not_before: Option<Millis>,
             meta: Meta,
             batch: Option<BatchId>,
@@ -170,6 +176,7 @@ impl TaskSpec {
             existing_branch: false,
             limits: Limits::default(),
             retry: RetryPolicy::default(),
+            checks: TaskChecks::default(),
             not_before: None,
             meta: Meta::new(),
             batch: None,
@@ -216,6 +223,9 @@ impl TaskSpec {
         if self.retry.retries > RetryPolicy::MAX_RETRIES {
             return wrong("retry", format!("at most {} retries are allowed", RetryPolicy::MAX_RETRIES));
         }
+        if self.retry.check_retries > RetryPolicy::MAX_RETRIES {
+            return wrong("check-retries", format!("at most {} are allowed", RetryPolicy::MAX_RETRIES));
+        }
         if self.retry.backoff_seconds > RetryPolicy::LONGEST_BACKOFF_SECONDS {
             return wrong("retry", "a wait of more than a day is not allowed".to_owned());
         }
@@ -253,16 +263,37 @@ pub struct TaskHistory {
     pub retry_at: Option<Millis>,
     /// How often it went back to the queue through no fault of its own, since it was added or retried by a person.
     pub waits: u32,
+    /// How often its work failed its checks, since it was added or retried by a person.
+    pub check_failures: u32,
+    /// How often it began a new conversation because the one before was full, since then.
+    pub context_restarts: u32,
     /// The agent that goes on with it, when the one that its author wanted could not.
     pub handed_to: Option<AgentName>,
 }
 
 impl TaskHistory {
+    /// Whether any of its runs failed or was put off, since it was added or retried by a person.
+    pub const fn has_failed(&self) -> bool {
+        self.failures > 0 || self.waits > 0 || self.check_failures > 0 || self.context_restarts > 0
+    }
+
+    /// One more of what a failed run counts as.
+    pub const fn count(&mut self, counter: FailureCounter) {
+        match counter {
+            FailureCounter::Failures => self.failures += 1,
+            FailureCounter::Waits => self.waits += 1,
+            FailureCounter::Checks => self.check_failures += 1,
+            FailureCounter::ContextRestarts => self.context_restarts += 1,
+        }
+    }
+
     /// A clean record: earlier failures do not count against the next attempt, and cause no wait. What the author
     /// wished stays.
     pub fn reset_failures(&mut self) {
         self.failures = 0;
         self.waits = 0;
+        self.check_failures = 0;
+        self.context_restarts = 0;
         self.reason = None;
         self.retry_at = None;
     }

@@ -37,7 +37,9 @@ pub(crate) fn until(after: &ops::FailureSettings, reset: Option<Millis>) -> ops:
 fn policy(config: &Config) -> Policy {
     let words = config.policy().into_iter();
     let wishes = words.filter_map(|(reason, word)| Some((reason, word.parse::<FailureAction>().ok()?)));
-    let usual = Policy::default().with_rate_limits(config.rate_limits());
+    let usual = Policy::default()
+        .with_rate_limits(config.rate_limits())
+        .with_context_restarts(config.limits().context_restarts);
     wishes.fold(usual, |policy, (reason, action)| policy.with(reason, action))
 }
 

@@ -7,6 +7,7 @@
 mod after;
 mod choice;
 mod configured;
+mod contexts;
 mod installed;
 mod known;
 mod login;
@@ -29,6 +30,7 @@ use crate::environment::Environment;
 
 pub(crate) use after::{after, budget, until};
 pub use choice::{ModelRefused, check, model};
+pub use contexts::ContextSizes;
 pub use installed::{Installed, look, path};
 pub use known::{check_known, is_known, unknown_in_setting};
 pub(crate) use login::login;

@@ -5,6 +5,7 @@ use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::task::refused_arg;
 use fleet_core::text::escaped;
 
+use super::contexts::ContextSizes;
 use super::{choice, file, mcp, prices, trust};
 use crate::Engine;
 
@@ -32,6 +33,7 @@ pub struct Terms {
     /// Whether its last answer is held to the schema of a report.
     pub structured: bool,
     pub prices: Prices,
+    pub context_sizes: ContextSizes,
 }
 
 impl Terms {
@@ -60,6 +62,10 @@ pub fn terms(engine: &Engine, agent: &str, wish: RunWish<'_>) -> Outcome<Terms> 
     Ok(Terms {
         model,
         prices: prices(engine)?,
+        context_sizes: ContextSizes {
+            of_agent: settings.context_limit,
+            of_models: config.limits().context_sizes.clone(),
+        },
         effort: wish.effort.map(ToOwned::to_owned).or(settings.effort),
         trust,
         system_prompt,

@@ -1,5 +1,6 @@
 //! What a text has to look like, and how messages call it.
 
+use fleet_core::limits::Limit;
 use fleet_core::run::Reason;
 use fleet_core::task::{BranchName, ModelName};
 use fleet_core::text::is_unprintable;
@@ -35,6 +36,7 @@ pub(super) enum TextForm {
     /// Checked as a regular expression only where it is used.
     Pattern,
     ErrorPattern,
+    ContextSize,
     DetachKey,
 }
 
@@ -65,6 +67,7 @@ impl TextForm {
             Self::ReleaseAddress => ("an address that begins with `https://` or `http://`, or `none`", "addresses", is_release_address),
             Self::Pattern => ("a regular expression", "regular expressions", is_plain),
             Self::ErrorPattern => ("a reason, `=` and a regular expression", "patterns, such as `rate_limited=429|slow down`", |text| error_pattern(text).is_some()),
+            Self::ContextSize => ("a model, or the beginning of one and `*`, then `=` and a number of tokens", "sizes, such as `gpt-5*=400k`", |text| context_size(text).is_some()),
             Self::DetachKey => ("`ctrl-` and a letter that agents do not need (not `ctrl-c`), or one of `\\` `]` `^` `_`", "keys", |text| text.parse::<crate::terminal::DetachKey>().is_ok()),
         }
     }
@@ -89,6 +92,15 @@ impl TextForm {
 
 pub(super) fn alias(text: &str) -> Option<(&str, &str)> {
     text.split_once('=').filter(|(short, model)| is_model(short) && is_model(model))
+}
+
+/// The pattern of a model and the size of its context.
+pub(super) fn context_size(text: &str) -> Option<(&str, u64)> {
+    let (model, size) = text.split_once('=').filter(|(model, _)| is_model_pattern(model))?;
+    match format!("tokens={size}").parse() {
+        Ok(Limit::Tokens(Some(tokens))) => Some((model, tokens)),
+        _ => None,
+    }
 }
 
 /// The reason and the regular expression of a pattern for errors.

@@ -14,9 +14,9 @@ use fleet_core::run::Reason;
 use fleet_core::task::TaskMode;
 
 use super::form::TextForm::{
-    AgentName, Alias, Argument, BranchPrefix, Command, DetachKey, ErrorPattern, Folder, InnerPath, Model,
-    ModelPattern, MultiLine, Path, Pattern, Plain, Program, ReleaseAddress, StoreAddress, VariablePattern,
-    VariableValue, Word,
+    AgentName, Alias, Argument, BranchPrefix, Command, ContextSize, DetachKey, ErrorPattern, Folder,
+    InnerPath, Model, ModelPattern, MultiLine, Path, Pattern, Plain, Program, ReleaseAddress, StoreAddress,
+    VariablePattern, VariableValue, Word,
 };
 use super::key::KeyKind::{self, Boolean, Integer, List, OneOf, Text};
 use super::key::KeyScope::{Anywhere, Consented, Lowering, Raising, UserOnly};
@@ -143,6 +143,8 @@ sections! {
         "tasks.priority" priority: u8 = "3", Integer { min: 1, max: 5 }, Anywhere;
         /// How often a task is retried after its first run failed.
         "tasks.retries" retries: u32 = "2", Integer { min: 0, max: 20 }, Raising;
+        /// How often work that failed its checks goes back to the agent before the task fails.
+        "tasks.check_retries" check_retries: u32 = "2", Integer { min: 0, max: 20 }, Raising;
         /// What the branch names begin with that `fleet fanout` makes from a prompt, such as `agents/`.
         "tasks.branch_prefix" branch_prefix: String = "", Text(BranchPrefix), Anywhere;
         /// Maximum number of tasks in a list.
@@ -173,6 +175,18 @@ sections! {
         "runner.lease_seconds" lease: Duration = "30", Integer { min: 2, max: 3_600 }, UserOnly;
     }
 
+    /// What must be left on this machine before another agent is started; see [`super::Config::admission`].
+    admission_settings: AdmissionSettings {
+        /// How much memory must be free for each agent that is started, or `none`.
+        "admission.free_memory" free_memory: Option<u64> = "256MB", bytes(1_000_000, 1_000_000_000_000_000).or_none(), UserOnly;
+        /// Above what share of time, in percent, in which all processes wait for memory no agent is started; 0 for any.
+        "admission.memory_pressure" memory_pressure: u8 = "40", Integer { min: 0, max: 100 }, UserOnly;
+        /// Above what load for each core no agent is started, such as 4; 0 for any.
+        "admission.load" load: u32 = "0", Integer { min: 0, max: 1_000 }, UserOnly;
+        /// How much disk must be free at `$FLEET_HOME` before an agent is started, or `none`.
+        "admission.free_disk" free_disk: Option<u64> = "100MB", bytes(1_000_000, 1_000_000_000_000_000).or_none(), UserOnly;
+    }
+
     /// What a run may use when its task does not say otherwise.
     limits: RunLimits {
         /// How long a headless run may take if its task has no time limit, or `none`.
@@ -185,11 +199,17 @@ sections! {
         /// How long an agent has to stop before it is killed.
         // Short, because a project may set it, and a user who stops a run waits for it.
         "limits.stop_grace" stop_grace: Duration = "5s", up_to(HOUR), Raising;
+        /// At what percentage of its model's context a headless agent continues in a new conversation; 0 for never.
+        "limits.context_pressure" context_pressure: u8 = "90", Integer { min: 0, max: 100 }, UserOnly;
+        /// How often a task may continue in a new conversation before it fails.
+        "limits.context_restarts" context_restarts: u32 = "10", Integer { min: 0, max: 1_000 }, UserOnly;
+        /// How many tokens models can read, such as `gpt-5*=400k`, before what agents and codefleet know about them.
+        "limits.context_sizes" context_sizes: Vec<(String, u64)> = "", List(ContextSize), UserOnly;
     }
 
     /// How workspaces are made and kept.
     workspaces: Workspaces {
-        /// How many workspaces of a project are kept for reuse; at least one for each slot of a runner, unless this is 0.
+        /// How many workspaces of a project are kept for reuse; unless this is 0, one for each slot, and all for ten minutes.
         "workspaces.pool" pool: usize = "4", Integer { min: 0, max: 64 }, UserOnly;
         /// Whether files that git ignores are kept when a workspace is reused: faster builds, less isolation.
         "workspaces.keep_ignored" keep_ignored: bool = "false", Boolean, Anywhere;
@@ -197,7 +217,7 @@ sections! {
         "workspaces.copy" copy: Vec<String> = "", List(InnerPath), Consented;
         /// Commands that `sh -c` runs in each new workspace; those of a project run only after `fleet trust`.
         "workspaces.setup" setup: Vec<String> = "", List(Command), Consented;
-        /// Commands that must succeed on the work of a task before it is done, unless its stage has its own checks.
+        /// Commands that must succeed on the work of a task before it is done; its own checks run after them, and stages have their own.
         "workspaces.checks" checks: Vec<String> = "", List(Command), Consented;
         /// Your variables that set-up commands and checks may see, by name or as `PREFIX_*`.
         "workspaces.pass_env" pass_env: Vec<String> = "", List(VariablePattern), UserOnly;
@@ -274,6 +294,7 @@ policy! {
     "auth" = "give_up", "the provider rejected the credentials";
     "bad_model" = "give_up", "the provider did not know the model";
     "context_overflow" = "retry", "the conversation became too long for the model";
+    "context_pressure" = "retry", "the conversation was about to become too long for the model";
     "provider_outage" = "pause", "the provider was down";
     "stale" = "retry", "its agent showed no sign of work for too long";
     "timed_out" = "retry", "it took longer than its limit";
@@ -350,7 +371,7 @@ section! {
         "agents.*.usage_pattern" usage_pattern: Option<String>, Text(Pattern), UserOnly;
         /// Patterns for failures in the output of an agent you define, such as `rate_limited=429|slow down`.
         "agents.*.error_patterns" error_patterns: Vec<(Reason, String)>, List(ErrorPattern), UserOnly;
-        /// The context size of this agent's model, in tokens.
+        /// The context size of this agent's models, in tokens; otherwise as in `limits.context_sizes`.
         "agents.*.context_limit" context_limit: Option<u64>, Integer { min: 1_000, max: 100_000_000 }, UserOnly;
         /// Arguments with which an agent you define prints its version; it is not asked if empty.
         "agents.*.version_args" version_args: Vec<String>, List(Argument), UserOnly;

@@ -43,4 +43,4 @@ pub use suggest::{did_you_mean, nearest};
 pub use template::{ProjectLine, project_template, template};
 pub use value::ConfigValue;
 pub(crate) use write::check_text;
-pub use write::{check_plain, replace, set, text, unset};
+pub use write::{check_plain, replace, set, set_all, text, unset};

@@ -144,6 +144,16 @@ impl FromSetting for Vec<(Reason, String)> {
     }
 }
 
+impl FromSetting for Vec<(String, u64)> {
+    fn from_value(_: KeyKind, value: &ConfigValue) -> Option<Self> {
+        items(value, |item| form::context_size(item).map(|(model, tokens)| (model.to_owned(), tokens)))
+    }
+
+    fn unset() -> Option<Self> {
+        Some(Self::new())
+    }
+}
+
 impl FromSetting for BTreeMap<String, String> {
     fn from_value(_: KeyKind, value: &ConfigValue) -> Option<Self> {
         items(value, |item| form::alias(item).map(|(short, model)| (short.to_owned(), model.to_owned())))

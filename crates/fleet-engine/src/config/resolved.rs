@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use fleet_core::admission::AdmissionLimits;
 use fleet_core::policy::RateLimits;
 use fleet_core::problem::Outcome;
 use fleet_core::run::Reason;
 use fleet_core::schedule::Caps;
 
 use super::key::{Key, KeyScope};
-use super::keys::{self, AgentSettings, Sections};
+use super::keys::{self, AdmissionSettings, AgentSettings, Sections};
 use super::names;
 use super::read::SettingsByKey;
 use super::secret::Secret;
@@ -104,6 +105,17 @@ impl Config {
     pub fn rate_limits(&self) -> RateLimits {
         let settings = self.rate_limit_settings();
         RateLimits { first: settings.first_pause, longest: settings.longest_pause, retries: settings.retries }
+    }
+
+    /// What must be left on this machine before another agent is started.
+    pub fn admission(&self) -> AdmissionLimits {
+        let &AdmissionSettings { free_memory, memory_pressure, load, free_disk } = self.admission_settings();
+        AdmissionLimits {
+            free_memory,
+            memory_pressure: Some(memory_pressure).filter(|percent| *percent > 0),
+            load_percent: Some(load.saturating_mul(100)).filter(|percent| *percent > 0),
+            free_disk,
+        }
     }
 
     pub fn caps(&self) -> Caps {

@@ -18,17 +18,32 @@ use crate::atomic_file::{AtomicFile, link_at};
 /// Sets a key, from what a person wrote, and keeps the rest of the file as it is. Makes the file when there is
 /// none.
 pub fn set(file: &ConfigFile, name: &str, text: &str) -> Outcome<Setting> {
-    let key = names::find(name)?;
-    let (value, written) = checked(file, key, name, text)?;
+    let settings = set_all(file, &[(name, text)])?;
+    settings.into_iter().next().ok_or_else(|| defect(name))
+}
+
+/// Sets several keys, or none of them. Of two values for a key the last one counts.
+pub fn set_all(file: &ConfigFile, settings: &[(&str, &str)]) -> Outcome<Vec<Setting>> {
+    let check = |(name, text): &(&str, &str)| checked(file, names::find(name)?, name, text);
+    let values = settings.iter().map(check).collect::<Outcome<Vec<_>>>()?;
     let exclusive = acquire(file)?;
     let old = file::read(file.path())?.unwrap_or_default();
-    let body = without_mark(&old);
-    let document = file::document(file.path(), body)?;
-    let path: Vec<&str> = name.split('.').collect();
-    let new = edit::put(&document, &path, &written).map_err(|problem| problem.at(&file.path().display()))?;
-    let line = read_back(file, &new, name, &value)?;
+    let mut new = without_mark(&old).to_owned();
+    for ((name, _), (_, written)) in settings.iter().zip(&values) {
+        let path: Vec<&str> = name.split('.').collect();
+        let document = file::document(file.path(), &new)?;
+        new = edit::put(&document, &path, written).map_err(|problem| problem.at(&file.path().display()))?;
+    }
+    let last = |name: &str| settings.iter().rposition(|(other, _)| *other == name);
+    let mut set = Vec::new();
+    for (at, ((name, _), (value, _))) in settings.iter().zip(&values).enumerate() {
+        if last(name) == Some(at) {
+            let line = read_back(file, &new, name, value)?;
+            set.push(Setting { key: (*name).to_owned(), value: value.clone(), origin: file.origin(line) });
+        }
+    }
     exchange(&exclusive, file.path(), &old, &new)?;
-    Ok(Setting { key: name.to_owned(), value, origin: file.origin(line) })
+    Ok(set)
 }
 
 /// Takes a key out of a file and keeps the rest as it is; tells whether it was there. A name that is not a key can

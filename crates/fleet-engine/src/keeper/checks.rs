@@ -20,14 +20,17 @@ use crate::home::write_private;
 /// How many lines of its output a check result keeps.
 const TAIL: usize = 40;
 
-/// What must succeed over the work of a task: what its stage says, else what the configuration does for work that may
-/// change files.
+/// What must succeed over the work of a task, in this order: what its stage says; or what the configuration says for work
+/// that may change files, and what its author says.
 pub(crate) fn of_task(stage: Option<&StageRun>, task: &TaskSpec, config: &Config) -> Vec<Vec<String>> {
     let line = |line: &String| ["sh", "-c", line].map(ToOwned::to_owned).to_vec();
     match stage {
         Some(stage) => stage.checks().to_vec(),
-        None if task.read_only => Vec::new(),
-        None => config.workspaces().checks.iter().map(line).collect(),
+        None if task.read_only => task.checks.argvs().to_vec(),
+        None => {
+            let of_project = config.workspaces().checks.iter().map(line);
+            of_project.chain(task.checks.argvs().iter().cloned()).collect()
+        }
     }
 }
 

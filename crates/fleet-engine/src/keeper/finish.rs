@@ -185,12 +185,13 @@ impl Keeper<'_> {
     }
 
     async fn evidence(&self, seen: AgentEnd) -> Evidence {
+        let told = self.told().await;
         Evidence {
             exit: seen.exit,
             report: seen.heard.final_text.as_deref().and_then(Report::find),
             words: seen.heard.final_text,
-            declared: self.declared().await,
-            question: seen.heard.question,
+            declared: told.declared,
+            question: told.question.or(seen.heard.question),
             failure: seen.heard.failure.map(|failure| (failure.reason, failure.text)),
             commits: 0,
             files: 0,
@@ -213,19 +214,30 @@ impl Keeper<'_> {
         Ok(if released.is_ok() { LeftBehind::Nothing } else { LeftBehind::Workspace })
     }
 
-    /// What the agent declared. Only the store has it, and the end has to be told to the same store: so one that is
-    /// out of reach is waited for, unless the run was lost meanwhile.
-    async fn declared(&self) -> Option<Declared> {
+    /// What the agent said through the door. Only the store has it, and the end has to be told to the same store: so one
+    /// that is out of reach is waited for, unless the run was lost meanwhile.
+    async fn told(&self) -> ToldThroughDoor {
         loop {
             match self.store.call(ops::GetRun { run: self.run.id }).await {
-                Ok(detail) => return detail.report.and_then(declared),
+                Ok(ops::RunDetail { report, question, .. }) => {
+                    let question = question.map(|asked| asked.text.as_str().to_owned());
+                    return ToldThroughDoor { declared: report.and_then(declared), question };
+                }
                 Err(error) if error.is_temporary() && !self.is_lost() => {
                     tokio::time::sleep(RETRY_DELAY).await;
                 }
-                Err(_) => return None,
+                Err(_) => return ToldThroughDoor::default(),
             }
         }
     }
+}
+
+/// What an agent said with `fleet done`, `fleet fail` and `fleet ask`.
+#[derive(Default)]
+struct ToldThroughDoor {
+    declared: Option<Declared>,
+    /// What people have not answered.
+    question: Option<String>,
 }
 
 /// What the store does not know yet of an agent that is gone.

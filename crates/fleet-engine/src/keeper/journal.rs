@@ -7,11 +7,11 @@ mod status;
 
 use std::time::Duration;
 
-use fleet_agents::{AgentEvent, AgentFailure, Decoder, PermissionAnswer, Stream};
+use fleet_agents::{AgentEvent, AgentFailure, ContextReading, Decoder, PermissionAnswer, Stream};
 use fleet_core::event::Fact;
 use fleet_core::id::RunId;
 use fleet_core::outcome::AgentExit;
-use fleet_core::run::{AgentState, Reason, Totals};
+use fleet_core::run::{AgentState, ContextUse, Reason, Totals};
 use fleet_core::text::shortened;
 use fleet_core::time::Millis;
 use fleet_host::lines::{Line, LineSplitter};
@@ -20,6 +20,7 @@ use fleet_store::{Store, StoreError, ops};
 use self::status::{JournalStatus, moment};
 use super::boundary::Boundary;
 use super::tally::{Pricing, UsageTally};
+use crate::agents::ContextSizes;
 
 /// A longer line is cut: no decoder needs more, and the raw log has the rest.
 pub(crate) const LONGEST_LINE: usize = 1024 * 1024;
@@ -230,6 +231,12 @@ impl Journal {
     /// The id of the conversation, as soon as the agent has told it.
     pub(crate) fn session(&self) -> Option<&str> {
         self.status.session.as_deref()
+    }
+
+    /// How full the conversation is, if that and the size of the model's context are known.
+    pub(crate) fn context(&self, sizes: &ContextSizes) -> Option<ContextUse> {
+        let ContextReading { tokens, limit } = self.decoder.context()?;
+        sizes.find(limit, self.tally.model()).map(|limit| ContextUse { tokens, limit })
     }
 
     /// At what price money is counted because the price of the model is unknown, in a sentence.

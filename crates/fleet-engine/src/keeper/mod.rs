@@ -7,6 +7,7 @@
 
 mod agent;
 mod agent_stdin;
+mod asking;
 mod boundary;
 mod branch;
 mod briefing;
@@ -15,6 +16,7 @@ mod command;
 #[cfg(test)]
 mod earlier_runs;
 mod finish;
+mod freeze;
 pub(crate) mod journal;
 mod lease;
 mod mailbox;
@@ -49,6 +51,7 @@ use fleet_host::lock::Exclusive;
 use fleet_host::process::{self, Identity};
 use fleet_store::{Op, Store, ops};
 
+pub(crate) use asking::AskingCalls;
 pub(crate) use finish::declared;
 pub(crate) use talk::Talk;
 pub(crate) use tally::Pricing;
@@ -63,6 +66,7 @@ use crate::runner::unattended;
 use crate::stuck::{LONGEST_STEP, StuckGuard};
 use crate::terminal::HookInbox;
 use crate::{BoxFuture, Engine, agents, allowed, checkouts, clock, fault, problems};
+use freeze::FreezeOrder;
 use lease::{Lease, Orders, RunOrders};
 use prepare::PreparedRun;
 use prior_work::PriorWork;
@@ -70,6 +74,9 @@ use stage::StageRun;
 
 /// An unreachable store is asked again after this.
 const RETRY_DELAY: Duration = Duration::from_secs(1);
+
+/// At most this many workspaces of a project are kept for a while after their use.
+const MAX_RECENT_WORKSPACES: usize = 64;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Ticket {
@@ -99,10 +106,13 @@ struct Keeper<'e> {
     /// The slots of its runner.
     slots: usize,
     orders: Orders,
+    freeze_order: FreezeOrder,
     hold: RunOrders,
     guard: StuckGuard,
     /// What the hooks of its agent say.
     hooks: HookInbox,
+    /// What its agent asks people.
+    asking: AskingCalls,
 }
 
 pub fn run(engine: &Engine, ticket: Ticket) -> BoxFuture<'_, Outcome<()>> {
@@ -144,6 +154,7 @@ async fn keep(engine: &Engine, ticket: Ticket) -> Outcome<()> {
     let (span, until) = (engine.config()?.runner().lease, detail.run.lease_until);
     let hold = lease::hold(store.clone(), Lease { run: ticket.run, attempt: ticket.attempt, span, until })?;
     hold.pass_on(detail.run.stop.clone());
+    let freeze_order = freeze::listen(&home)?;
     match project_settings(engine, &detail.run, &task, &detail.project) {
         Ok(ProjectSettings { config, agents, terms, after }) => {
             let keeper = Keeper {
@@ -163,9 +174,11 @@ async fn keep(engine: &Engine, ticket: Ticket) -> Outcome<()> {
                 me: mark.me.clone(),
                 slots: ticket.slots,
                 orders: hold.orders.clone(),
+                freeze_order,
                 hold,
                 guard,
                 hooks: HookInbox::default(),
+                asking: AskingCalls::default(),
             };
             // The life of a run is too large a future for the caller's stack.
             let left = Box::pin(keeper.live()).await?;
@@ -308,7 +321,7 @@ impl Keeper<'_> {
         let here = self.engine.at(prepared.workspace.path().to_owned());
         let agent = CallingAgent { run: self.run.id, task: self.task.id, project: self.project.clone() };
         let engine = here.map_err(|problem| problem.to_string())?.acting_as(Caller::Agent(agent));
-        let engine = engine.with_hooks(self.hooks.clone());
+        let engine = engine.with_hooks(self.hooks.clone()).with_asking(self.asking.clone());
         let host = door::DoorOwner { keeper: self.me.clone() };
         OpenDoor::open(engine, &self.home, self.run.id, host).map_err(|error| error.to_string())
     }
@@ -322,10 +335,11 @@ impl Keeper<'_> {
         done
     }
 
-    /// The workspaces of the project. A busy runner has the next task for each of its slots, so that many are kept warm.
+    /// The workspaces of the project. What was in use at the same time, such as a batch of agents in terminals, soon may be
+    /// again: so more are kept than configured, until the runner finds that nobody used them.
     fn area(&self) -> Area {
         let area = self.home.area(&self.project, &self.config);
-        let pool = if area.pool == 0 { 0 } else { area.pool.max(self.slots) };
+        let pool = if area.pool == 0 { 0 } else { area.pool.max(self.slots).max(MAX_RECENT_WORKSPACES) };
         Area { pool, ..area }
     }
 

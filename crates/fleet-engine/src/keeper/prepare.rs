@@ -70,20 +70,7 @@ impl Keeper<'_> {
         self.check_trust()?;
         let branch = branch_of(&self.task);
         let before = self.attempts_before().await?;
-        let mut beginning = self.start_at(&branch, &before).await?;
-        fault::point(self.engine, "keeper-looked").await;
-        // Recorded before there is a branch: a retry after a crash knows the branch for ours.
-        self.record_prepared(self.plan(&branch, &beginning.base)?).await?;
-        fault::point(self.engine, "keeper-planned").await;
-        if self.wait_for_release(&before).await? {
-            beginning = self.begin_again(&branch, &before, &beginning).await?;
-        }
-        let workspace = loop {
-            match self.open(&branch, &beginning, &before).await? {
-                Some(workspace) => break workspace,
-                None => beginning = self.begin_again(&branch, &before, &beginning).await?,
-            }
-        };
+        let (workspace, beginning) = self.planned_workspace(&branch, &before).await?;
         let StartingPoint { base, passed_on, unmerged, continues, .. } = beginning;
         fault::point(self.engine, "keeper-opened").await;
         let path = workspace.path().display().to_string();
@@ -109,6 +96,39 @@ impl Keeper<'_> {
         let path = prepared.workspace.path().to_owned();
         prepared.repository_settings = self.repository_settings(path, copied).await?;
         Ok(prepared)
+    }
+
+    /// Records the plan and opens the workspace. In the first attempt neither waits for the other: the branch is in the user's
+    /// repository only when there is a commit for it, and a retry after a crash knows it for ours by then. Later attempts
+    /// look as late as possible, because the end of an earlier one may still set the branch.
+    async fn planned_workspace(
+        &self,
+        branch: &str,
+        before: &[Run],
+    ) -> Result<(Workspace, StartingPoint), Ending> {
+        let mut beginning = self.start_at(branch, before).await?;
+        fault::point(self.engine, "keeper-looked").await;
+        let planned = async {
+            self.record_prepared(self.plan(branch, &beginning.base)?).await?;
+            fault::point(self.engine, "keeper-planned").await;
+            Ok(())
+        };
+        let mut opened = if before.is_empty() {
+            let (planned, opened) = tokio::join!(planned, self.open(branch, &beginning, before));
+            planned?;
+            opened?
+        } else {
+            planned.await?;
+            let has_waited = self.wait_for_release(before).await?;
+            if has_waited { None } else { self.open(branch, &beginning, before).await? }
+        };
+        loop {
+            if let Some(workspace) = opened {
+                return Ok((workspace, beginning));
+            }
+            beginning = self.begin_again(branch, before, &beginning).await?;
+            opened = self.open(branch, &beginning, before).await?;
+        }
     }
 
     fn plan(&self, branch: &str, base: &Oid) -> Result<ops::Prepared, Ending> {

@@ -22,9 +22,16 @@ pub(super) struct UsageTally {
     told: Option<(u64, Tokens)>,
     pricing: Pricing,
     price: Option<Price>,
+    /// The model that answers, as the agent tells.
+    answering: Option<String>,
 }
 
 impl UsageTally {
+    /// The model that answers, as far as it is known.
+    pub(super) fn model(&self) -> Option<&str> {
+        self.answering.as_deref().or(self.pricing.model.as_deref())
+    }
+
     pub(super) fn new(pricing: Pricing) -> Self {
         let price = pricing.model.as_deref().and_then(|model| pricing.prices.find(model)).cloned();
         Self { pricing, price, ..Self::default() }
@@ -33,9 +40,12 @@ impl UsageTally {
     /// Takes an event that may report usage.
     pub(super) fn count(&mut self, event: &AgentEvent) {
         match event {
-            AgentEvent::Model { model } if self.price.is_none() => {
-                self.price = self.pricing.prices.find(model).cloned();
-                self.pricing.model = Some(model.clone());
+            AgentEvent::Model { model } => {
+                self.answering = Some(model.clone());
+                if self.price.is_none() {
+                    self.price = self.pricing.prices.find(model).cloned();
+                    self.pricing.model = Some(model.clone());
+                }
             }
             AgentEvent::Usage { tokens, counted } => {
                 self.tokens = self.tokens.then(*tokens, *counted);

@@ -18,7 +18,9 @@ use std::time::Duration;
 
 use fleet_core::id::RunId;
 use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::project::Project;
 use fleet_core::run::{Ending, Reason, Run};
+use fleet_host::git::{Slot, SlotState};
 use fleet_host::lock::Exclusive;
 use fleet_host::plain;
 use fleet_host::process::{Identity, Signal};
@@ -223,8 +225,8 @@ impl<'e> Reconciler<'e> {
     /// Gives a run back on which no keeper began to work: nothing of it is anywhere but in the store. False if one did.
     pub async fn give_back(&self, id: RunId) -> Outcome<bool> {
         let Some(lock) = self.lock(id, Duration::ZERO).await? else { return Ok(false) };
-        let run = self.engine.call(ops::GetRun { run: id }).await?.run;
-        if run.keeper.is_some() || !run.state.is_live() {
+        let ops::RunDetail { run, project, .. } = self.engine.call(ops::GetRun { run: id }).await?;
+        if run.keeper.is_some() || !run.state.is_live() || self.has_workspace(id, &project).await? {
             return Ok(false);
         }
         let ending = Ending::Released(NEVER_BEGAN.to_owned());
@@ -232,6 +234,15 @@ impl<'e> Reconciler<'e> {
         let _ = fs::remove_file(self.home.live_run(id));
         drop(lock);
         Ok(true)
+    }
+
+    /// Whether a keeper opened a workspace, perhaps before the store knew of the keeper. One that cannot be looked at counts.
+    async fn has_workspace(&self, id: RunId, project: &Project) -> Outcome<bool> {
+        let (area, owner) = (self.home.area(project, self.engine.config()?), id.to_string());
+        let is_its =
+            move |slot: Slot| matches!(slot.state, SlotState::Claimed { owner: one, .. } if one == owner);
+        let slots = blocking(move || area.slots()).await?;
+        Ok(slots.map_or(true, |slots| slots.into_iter().any(is_its)))
     }
 
     /// Ends a run in the store alone, because the repair of its work hangs. The work stays as it is, and the repair is

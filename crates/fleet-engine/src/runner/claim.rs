@@ -8,8 +8,10 @@ use fleet_core::id::RunId;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::task::AgentName;
 use fleet_host::process::{self, Detached};
+use fleet_host::resources;
 use fleet_store::ops;
 
+use super::registry::Registered;
 use super::{ActiveRunner, KeptRun, RunnerNotice, hand_over};
 use crate::environment::Environment;
 use crate::{Engine, agents, clock, problems};
@@ -43,10 +45,14 @@ impl ActiveRunner<'_> {
         }
         let Some(first) = ready else {
             self.unclaimed.is_over();
+            if self.registered.runner.shortage.is_some() {
+                self.registered.update(|runner| runner.shortage = None);
+            }
             return Ok(Vec::new());
         };
+        let wanted = most.min(MAX_CLAIMS);
+        let Some(most) = admitted(engine, wanted, &mut self.registered, tell)? else { return Ok(Vec::new()) };
         let here = self.offer.projects(engine).await?;
-        let most = most.min(MAX_CLAIMS);
         let runs = (0..most).map(|_| self.engine.new_id()).collect::<Outcome<Vec<RunId>>>()?;
         let claim = ops::Claim {
             runner: self.registered.runner.name.clone(),
@@ -106,6 +112,31 @@ impl ActiveRunner<'_> {
             agent: claim.run.agent.clone(),
         });
         Ok(())
+    }
+}
+
+/// How many more agents the machine bears; none is told, once for each time.
+fn admitted(
+    engine: &Engine,
+    wanted: usize,
+    registered: &mut Registered,
+    tell: &mut dyn FnMut(RunnerNotice),
+) -> Outcome<Option<usize>> {
+    let machine = resources::look(engine.home().root());
+    match engine.config()?.admission().admitted(&machine, wanted) {
+        Ok(most) => {
+            registered.update(|runner| runner.shortage = None);
+            Ok(Some(most))
+        }
+        Err(shortage) => {
+            let since = registered.runner.shortage.as_ref().map(|(since, _)| *since);
+            if since.is_none() {
+                tell(RunnerNotice::Trouble(format!("no agent is started for now: {shortage}")));
+            }
+            let since = since.unwrap_or_else(clock::now);
+            registered.update(|runner| runner.shortage = Some((since, shortage.to_string())));
+            Ok(None)
+        }
     }
 }
 

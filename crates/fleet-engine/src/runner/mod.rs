@@ -13,6 +13,7 @@ mod relay;
 mod room;
 mod scope;
 mod settings;
+mod spare;
 mod startable;
 mod starts;
 mod unattended;
@@ -31,7 +32,9 @@ use fleet_store::{Store, Watch, ops};
 use serde::Serialize;
 use tokio::task::JoinHandle;
 
+use crate::config::Config;
 use crate::reconcile::{Reconciler, Repaired, Repairs};
+use crate::verbs::question;
 use crate::{BoxFuture, Engine, clock, fault, lost_keeper, problems};
 use end::EndSignals;
 use offer::Offer;
@@ -39,6 +42,7 @@ use registry::{Registered, Runner};
 use relay::Relay;
 use room::Room;
 use settings::LiveSettings;
+use spare::SpareWorkspaces;
 use starts::Starts;
 use unclaimed::Unclaimed;
 
@@ -100,16 +104,16 @@ async fn serve(engine: &Engine, request: Request, tell: &mut dyn FnMut(RunnerNot
     home.check_ours()?;
     let settings = LiveSettings::of(engine);
     let config = engine.config()?;
-    let configured = || u32::try_from(config.runner().slots(machine::cores())).unwrap_or(u32::MAX);
     let runner = Runner {
         name: registry::new_name(clock::entropy()?),
         process: Identity::current(),
-        slots: request.slots.unwrap_or_else(configured),
-        terminals: u32::try_from(config.runner().terminals).unwrap_or(u32::MAX),
+        slots: request.slots.unwrap_or_else(|| configured_slots(config)),
+        terminals: configured_terminals(config),
         background: request.background,
         started_at: clock::now(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         outdated: false,
+        shortage: None,
     };
     let registered = registry::register(home, runner)?;
     let Some(registered) = registered else { return Ok(()) };
@@ -128,6 +132,7 @@ async fn serve(engine: &Engine, request: Request, tell: &mut dyn FnMut(RunnerNot
         engine,
         relay,
         settings,
+        has_own_slots: request.slots.is_some(),
         reconciler: Reconciler::new(engine)?,
         repairs: Repairs::new(engine),
         starts: Starts::default(),
@@ -140,6 +145,7 @@ async fn serve(engine: &Engine, request: Request, tell: &mut dyn FnMut(RunnerNot
         claimed_nothing_at: None,
         unclaimed: Unclaimed::default(),
         offer: Offer::default(),
+        spare: SpareWorkspaces::new(),
     };
     // A runner that is not listed any more could not be found and stopped; the next one takes over.
     while home.root().exists() && active.registered.is_seen() {
@@ -186,6 +192,8 @@ struct ActiveRunner<'e> {
     relay: Relay,
     /// As they are now, for what is claimed.
     settings: LiveSettings,
+    /// Whether its slots were given when it was started: then no setting changes them.
+    has_own_slots: bool,
     reconciler: Reconciler<'e>,
     repairs: Repairs<'e>,
     starts: Starts,
@@ -202,6 +210,15 @@ struct ActiveRunner<'e> {
     claimed_nothing_at: Option<Duration>,
     unclaimed: Unclaimed,
     offer: Offer,
+    spare: SpareWorkspaces,
+}
+
+fn configured_slots(config: &Config) -> u32 {
+    u32::try_from(config.runner().slots(machine::cores())).unwrap_or(u32::MAX)
+}
+
+fn configured_terminals(config: &Config) -> u32 {
+    u32::try_from(config.runner().terminals).unwrap_or(u32::MAX)
 }
 
 /// A run whose keeper this runner started.
@@ -230,17 +247,23 @@ impl ActiveRunner<'_> {
     async fn work(&mut self, tell: &mut dyn FnMut(RunnerNotice)) -> Outcome<RunnerTurn> {
         let now = clock::uptime();
         self.take_note_of_ends(tell).await;
+        // What an agent asked must not keep others from being started and repaired.
+        if let Err(problem) = question::answer_due(self.engine).await {
+            tell(RunnerNotice::Trouble(format!("a question is not answered by its default: {problem}")));
+        }
+        self.refresh_settings(tell);
         if self.repaired.is_none_or(|last| now.saturating_sub(last) >= REPAIR_INTERVAL) {
             self.repaired = Some(now);
             self.repair(tell).await?;
-            self.offer.publish(self.settings.engine(self.engine)).await?;
+            let engine = self.settings.engine(self.engine);
+            self.offer.publish(engine).await?;
+            self.spare.trim(engine, self.registered.runner.slots as usize).await?;
         }
         let Some((only, most)) = self.free().to_claim() else { return Ok(RunnerTurn::Busy) };
         let most = self.starts.allowed(most, now);
         if most == 0 || self.registered.runner.outdated {
             return Ok(RunnerTurn::Busy);
         }
-        self.settings.refresh(self.engine)?;
         let claimed = self.claim((only, most), tell).await?;
         if !claimed.is_empty() {
             fault::point(self.engine, "runner-claimed").await;
@@ -251,7 +274,8 @@ impl ActiveRunner<'_> {
                 self.look_after(claim.run.id, &problem.to_string(), tell).await;
             }
         }
-        let idle = claimed.is_empty() && self.busy() == 0;
+        let is_short = self.registered.runner.shortage.is_some();
+        let idle = claimed.is_empty() && self.busy() == 0 && !is_short;
         Ok(if idle { RunnerTurn::Idle } else { RunnerTurn::Busy })
     }
 

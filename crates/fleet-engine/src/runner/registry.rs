@@ -34,6 +34,9 @@ pub struct Runner {
     /// Whether it is too old for the store: then it takes no more tasks, and ends when its agents have.
     #[serde(default)]
     pub outdated: bool,
+    /// What the machine has too little of for another agent, since when; it waits for that.
+    #[serde(default)]
+    pub shortage: Option<(Millis, String)>,
 }
 
 #[derive(Debug)]
@@ -44,10 +47,18 @@ pub struct Registered {
 }
 
 impl Registered {
-    /// Marks it as taking no more tasks. The log says so, too, so a file that cannot be written is no reason to stop.
+    /// Marks it as taking no more tasks.
     pub(super) fn retire(&mut self) {
-        self.runner.outdated = true;
-        if let Ok(text) = serde_json::to_vec(&self.runner) {
+        self.update(|runner| runner.outdated = true);
+    }
+
+    /// Changes what others see of it. The log says so, too, so a file that cannot be written is no reason to stop.
+    pub(super) fn update(&mut self, change: impl FnOnce(&mut Runner)) {
+        let before = self.runner.clone();
+        change(&mut self.runner);
+        if self.runner != before
+            && let Ok(text) = serde_json::to_vec(&self.runner)
+        {
             let _ = self.lock.write(&text);
         }
     }
@@ -195,7 +206,17 @@ mod tests {
     fn runner(name: &str, process: Identity) -> Runner {
         let (name, version) = (name.to_owned(), "1".to_owned());
         let (slots, terminals, started_at) = (1, 1, Millis(1));
-        Runner { name, process, slots, terminals, background: true, started_at, version, outdated: false }
+        Runner {
+            name,
+            process,
+            slots,
+            terminals,
+            background: true,
+            started_at,
+            version,
+            outdated: false,
+            shortage: None,
+        }
     }
 
     /// Its agents may work for hours, and meanwhile nobody else would start any.

@@ -10,6 +10,7 @@ use std::path::Path;
 
 use fleet_core::problem::Outcome;
 
+use super::{ActiveRunner, RunnerNotice, configured_slots, configured_terminals};
 use crate::Engine;
 
 /// The settings, and the files that they were read from.
@@ -25,22 +26,47 @@ impl LiveSettings {
         Self { seen: stamps(engine), fresh: None }
     }
 
-    pub(super) fn refresh(&mut self, engine: &Engine) -> Outcome<()> {
+    /// Whether they are new.
+    pub(super) fn refresh(&mut self, engine: &Engine) -> Outcome<bool> {
         let seen = stamps(engine);
         if seen == self.seen {
-            return Ok(());
+            return Ok(false);
         }
         // First, so that an error is reported only once.
         self.seen = seen;
         let fresh = engine.reloaded();
         fresh.agents()?;
         self.fresh = Some(fresh);
-        Ok(())
+        Ok(true)
     }
 
     /// The engine with the current settings; `first` has the original ones.
     pub(super) fn engine<'a>(&'a self, first: &'a Engine) -> &'a Engine {
         self.fresh.as_ref().unwrap_or(first)
+    }
+}
+
+impl ActiveRunner<'_> {
+    /// Takes over what was changed in the files. What is wrong there is told, and the last valid settings stay.
+    pub(super) fn refresh_settings(&mut self, tell: &mut dyn FnMut(RunnerNotice)) {
+        match self.settings.refresh(self.engine) {
+            Ok(false) => return,
+            Ok(true) => {}
+            Err(problem) => {
+                return tell(RunnerNotice::Trouble(format!(
+                    "the last valid settings stay in force: {problem}"
+                )));
+            }
+        }
+        let has_own_slots = self.has_own_slots;
+        let Ok(config) = self.settings.engine(self.engine).config() else { return };
+        let (slots, terminals) = (configured_slots(config), configured_terminals(config));
+        self.registered.update(|runner| {
+            runner.terminals = terminals;
+            if !has_own_slots {
+                runner.slots = slots;
+            }
+        });
     }
 }
 
@@ -91,7 +117,7 @@ mod tests {
 
         set("agent = 7\n");
         assert!(settings.refresh(&engine).is_err());
-        assert!(settings.refresh(&engine).is_ok(), "it is told once");
+        assert!(!settings.refresh(&engine).unwrap(), "it is told once");
         assert_eq!(agent(&settings), "mine");
 
         fs::remove_file(dir.path().join("config.toml")).unwrap();

@@ -34,6 +34,7 @@ fn takes(spec: &TaskSpec, Setting { key, value, .. }: &Setting) -> bool {
         "limits.idle" => spec.limits.idle_seconds.is_none(),
         // They are in every task, whatever their origin.
         "tasks.retries" => *value == ConfigValue::Integer(spec.retry.retries.into()),
+        "tasks.check_retries" => *value == ConfigValue::Integer(spec.retry.check_retries.into()),
         // What changes no file is not checked.
         "workspaces.checks" => !spec.read_only,
         key => !(OF_SETUP.contains(&key) && spec.setup == Setup::Skip),

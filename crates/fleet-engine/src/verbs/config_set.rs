@@ -1,19 +1,22 @@
-//! Sets a value in a configuration file.
+//! Sets values in a configuration file.
 
 use fleet_api::verbs::config_set::{Answer, Request};
 
 use super::prelude::*;
 use crate::agents;
-use crate::config::{self, ConfigFile};
+use crate::config::{self, ConfigFile, Setting};
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
-    if request.key == "agent" {
-        check_agent(engine, &request.value)?;
+    for new in request.settings.iter().filter(|new| new.key == "agent") {
+        check_agent(engine, &new.value)?;
     }
-    let setting = config::set(&file(engine, request.in_project)?, &request.key, &request.value)?;
+    let new: Vec<(&str, &str)> =
+        request.settings.iter().map(|new| (new.key.as_str(), new.value.as_str())).collect();
+    let settings = config::set_all(&file(engine, request.in_project)?, &new)?;
     // A configuration that cannot be read otherwise is no reason not to set this.
-    let warnings = agents::unknown_in_setting(engine, &setting).unwrap_or_default();
-    Ok(Answer { setting: setting.view(), warnings })
+    let warn = |setting| agents::unknown_in_setting(engine, setting).unwrap_or_default();
+    let warnings = settings.iter().flat_map(warn).collect();
+    Ok(Answer { settings: settings.iter().map(Setting::view).collect(), warnings })
 }
 
 /// Every task without an agent would wait for one that does not exist. What describes it comes first.

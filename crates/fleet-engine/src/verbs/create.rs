@@ -111,6 +111,8 @@ fn spec(engine: &Engine, job: &Job, wishes: &JobOptions) -> Outcome<TaskSpec> {
             branch: job.branch.clone(),
             limits: wishes.limits.clone(),
             retries: wishes.retries,
+            checks: wishes.checks.clone(),
+            check_retries: wishes.check_retries,
             meta: job.meta.clone(),
             read_only: wishes.read_only,
             mode: ModeChoice(Some(mode(engine, wishes)?)),

@@ -1,5 +1,6 @@
 use fleet_api::verbs::keep::{Answer, Request};
 use fleet_api::views::TaskView;
+use fleet_core::outcome::{CheckResult, RunResult};
 use fleet_core::task::Task;
 use fleet_core::tidy::CleanReach;
 
@@ -27,6 +28,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let mut answer = Answer {
         dry_run: request.dry_run,
         branch: branch_of(&keep.task, keep.runs.last()),
+        checks: checks(engine, keep.runs.last()).await?,
         keep: TaskView::new(&keep.task, now),
         stopped: stopped.collect(),
         removed: Vec::new(),
@@ -43,6 +45,14 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     }
     (answer.removed, answer.kept) = (cleaned.removed, cleaned.kept);
     Ok(answer)
+}
+
+/// The checks of a run, as far as they were run.
+async fn checks(engine: &Engine, run: Option<&Run>) -> Outcome<Vec<CheckResult>> {
+    let Some(run) = run else { return Ok(Vec::new()) };
+    let result = engine.call(ops::GetRun { run: run.id }).await?.result;
+    let result: Option<RunResult> = result.and_then(|text| serde_json::from_str(&text).ok());
+    Ok(result.map(|result| result.checks).unwrap_or_default())
 }
 
 /// The other tasks of the batch with the same prompt: `fleet multi` makes batches of different ones, which must not be

@@ -12,9 +12,14 @@ use crate::agents;
 /// The reason in words, with the details, unless these already say the same in a whole sentence.
 pub(super) fn explained(reason: Reason, detail: Option<&str>) -> String {
     match (reason, detail) {
-        (Reason::Lost | Reason::Untrusted | Reason::OverBudget | Reason::OutsideWorkspace, Some(detail)) => {
-            detail.to_owned()
-        }
+        (
+            Reason::Lost
+            | Reason::Untrusted
+            | Reason::OverBudget
+            | Reason::ContextPressure
+            | Reason::OutsideWorkspace,
+            Some(detail),
+        ) => detail.to_owned(),
         (Reason::AgentError, Some(detail)) if detail.starts_with("the agent ended ") => detail.to_owned(),
         (_, Some(detail)) => format!("{}: {detail}", meaning(reason)),
         (_, None) => meaning(reason).to_owned(),
@@ -31,6 +36,7 @@ const fn meaning(reason: Reason) -> &'static str {
         Reason::Auth => "the provider refused the credentials",
         Reason::BadModel => "the provider does not know the model",
         Reason::ContextOverflow => "the conversation no longer fits the model",
+        Reason::ContextPressure => "the conversation was about to become too long for the model",
         Reason::ProviderOutage => "the provider is out of reach or overloaded",
         Reason::Stale => "the agent was inactive for too long",
         Reason::TimedOut => "it took longer than its limit",
@@ -103,6 +109,10 @@ pub(super) fn remedy(engine: &Engine, reason: Reason, task: &Task, agent: &str) 
         Reason::ChecksFailed => vec![
             format!("`fleet show {task}` shows what it printed, and the file with the whole output"),
             format!("say what it should do about it: `fleet prompt {task} \"…\"`"),
+        ],
+        Reason::ContextPressure => vec![
+            format!("split the task, or say what matters: `fleet prompt {task} \"…\"`"),
+            "`fleet config set limits.context_restarts 20` lets tasks continue in more conversations".to_owned(),
         ],
         Reason::OutsideWorkspace => {
             let mut advice = vec![

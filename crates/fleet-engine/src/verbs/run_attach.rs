@@ -1,13 +1,43 @@
+use std::time::Duration;
+
 use fleet_api::verbs::run_attach::{Answer, AttachTarget, Request};
 use fleet_core::run::{RunState, StopKind};
 use fleet_core::task::TaskState;
 
 use super::elsewhere;
 use super::prelude::*;
+use crate::home::Home;
 use crate::sockets::{self, RunSocket};
+use crate::waiting::Waiting;
 
-pub(crate) async fn run(engine: &Engine, Request { id }: Request) -> Outcome<Answer> {
+/// How often it is looked whether the terminal of a run is there. Mostly it is there within milliseconds.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(1);
+const LONGEST_PAUSE: Duration = Duration::from_millis(50);
+
+pub(crate) async fn run(engine: &Engine, Request { id, wait_seconds }: Request) -> Outcome<Answer> {
     let id = engine.task_id(&id).await?;
+    let mut waiting = Waiting::start(engine, wait_seconds).await?;
+    let mut pause = SHORTEST_PAUSE;
+    loop {
+        let answer = look(engine, id).await?;
+        let appears = terminal_appears(engine.home(), answer.run, pause);
+        if answer.target != AttachTarget::Starting || !waiting.goes_on_or(appears, pause).await {
+            return Ok(answer);
+        }
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}
+
+/// Not announced through the store: the agent is on the screen before the store knows that it has started.
+async fn terminal_appears(home: &Home, run: Option<RunId>, mut pause: Duration) {
+    let Some(run) = run else { return std::future::pending().await };
+    while sockets::find(home, run, RunSocket::Terminal).is_none() {
+        tokio::time::sleep(pause).await;
+        pause = (pause + SHORTEST_PAUSE).min(LONGEST_PAUSE);
+    }
+}
+
+async fn look(engine: &Engine, id: TaskId) -> Outcome<Answer> {
     let task = engine.call(ops::GetTask { id }).await?.task;
     let runs = engine.call(ops::ListRuns::of_task(id)).await?;
     let newest = runs.into_iter().map(|row| row.run).next();

@@ -5,7 +5,7 @@ use fleet_core::task::{Status, TaskState};
 use fleet_store::ops::{ListTasks, ListedRun, RunFilter, StatusFilter, TaskFilter, TaskPage};
 
 use super::prelude::*;
-use super::{lineage, task_list};
+use super::{lineage, queue_pauses, task_list};
 use crate::load;
 use crate::lost_keeper::LostKeeper;
 use crate::waiting::Waiting;
@@ -29,7 +29,10 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     projects.extend(others);
     let (runs, looked) = views(engine, &listed, request.after.unwrap_or_default()).await?;
     let looked = request.wait_seconds.map(|_| looked);
-    Ok(Answer { runs, more, queue, unstarted, projects, elsewhere, looked })
+    let project = filter.as_ref().and_then(|filter| filter.project);
+    let mut paused = queue_pauses::shown(engine).await?;
+    paused.retain(|pause| project.is_none() || pause.project.is_none() || pause.project == project);
+    Ok(Answer { runs, more, queue, unstarted, projects, paused, elsewhere, looked })
 }
 
 /// What is neither running nor over. An agent sees what comes from its own task.

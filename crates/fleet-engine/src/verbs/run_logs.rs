@@ -59,7 +59,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
         }
         reading = read;
         let detail = engine.call(ops::GetRun { run: id }).await?;
-        end = end_of(&detail.run, detail.result.as_deref().is_some_and(|result| asked(result).is_some()));
+        end = end_of(&detail.run, detail.result.as_deref().is_some_and(asked));
     }
 }
 

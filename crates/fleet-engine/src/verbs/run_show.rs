@@ -124,8 +124,8 @@ fn relation(repo: &Path, run: &Run) -> Relation {
 /// How often a task is started if every attempt from now on fails. Attempts that ended without a fault of the task,
 /// and those before its failures were reset, do not use up its retries.
 fn attempts_allowed(task: &Task) -> i64 {
-    let retries = task.spec.retry.retries_in(task.spec.mode);
-    allowed(task.state(), task.history.attempts, task.history.failures, retries)
+    let retry = task.spec.retry.in_mode(task.spec.mode);
+    allowed(task.state(), task.history.attempts, task.history.failures, retry.retries)
 }
 
 fn allowed(state: TaskState, started: i64, failures: u32, retries: u32) -> i64 {

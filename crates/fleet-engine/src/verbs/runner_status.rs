@@ -1,17 +1,19 @@
-mod needs_you;
-
 use std::collections::BTreeSet;
 
 use fleet_api::verbs::runner_status::{Answer, PauseView, Request, RunnerView, WarningView};
 use fleet_core::event::{AgentEvent, Event, Fact, WARNING};
 
+use super::needs_you;
 use super::prelude::*;
+use super::queue_pauses;
 use crate::caller::is_inside_a_run;
 use crate::runner::registry::{self, Runner};
 use crate::runner::{Startable, needs};
 
 /// Counting stops here.
 const COUNTED: i64 = 1_000;
+/// More would be a list: `fleet inbox` has it.
+const MAX_NEEDS_YOU: usize = 10;
 
 pub(crate) async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
     let home = engine.home();
@@ -30,11 +32,13 @@ pub(crate) async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
     let refused = startable.refused.keys().filter(|_| !is_agent).cloned().collect();
     let warned = if is_agent { Vec::new() } else { warnings(engine, &live).await? };
     let (needs_you, needs_you_more) =
-        if is_agent { (Vec::new(), false) } else { needs_you::find(engine).await? };
+        if is_agent { (Vec::new(), false) } else { needs_you::find(engine, MAX_NEEDS_YOU).await? };
     Ok(Answer {
         missing_repositories: refused,
         missing_agents: missing.into_iter().map(ToOwned::to_owned).collect(),
         paused: pauses.into_iter().map(paused).collect(),
+        frozen: home.frozen().exists(),
+        queue_paused: queue_pauses::shown(engine).await?,
         spent_today: spent.day.micro_usd,
         budget_today: engine.config()?.spending().day_micro_usd,
         runners: up.iter().map(|runner| shown(runner, is_agent)).collect(),
@@ -78,6 +82,7 @@ pub(super) fn view(runner: &Runner) -> RunnerView {
         version: runner.version.clone(),
         started_at: Moment(runner.started_at),
         outdated: runner.outdated,
+        shortage: runner.shortage.as_ref().map(|(_, text)| text.clone()),
     }
 }
 

@@ -29,7 +29,8 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     }
     wait("a runner does not end", || Ok(up()?.is_empty())).await?;
     let place = engine.place()?;
-    let released = if request.agents { release(engine, &place).await? } else { Vec::new() };
+    let released =
+        if request.agents { release(engine, &place, "codefleet was stopped").await? } else { Vec::new() };
     let interactive = released.iter().filter(|run| run.mode.is_interactive()).count();
     let going_on = engine.call(ops::LiveRuns { place }).await?.len();
     Ok(Answer {
@@ -41,10 +42,10 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
 }
 
 /// Asks every keeper to give its task back, and waits for them.
-async fn release(engine: &Engine, place: &str) -> Outcome<Vec<Run>> {
+pub(super) async fn release(engine: &Engine, place: &str, why: &str) -> Outcome<Vec<Run>> {
     let live = engine.call(ops::LiveRuns { place: place.to_owned() }).await?;
     for run in &live {
-        let stop = StopRequest { kind: StopKind::Release, why: "codefleet was stopped".to_owned() };
+        let stop = StopRequest { kind: StopKind::Release, why: why.to_owned() };
         let asked =
             engine.store().await?.call(ops::RequestStop { run: run.id, stop, now: clock::now() }).await;
         match asked {

@@ -89,7 +89,7 @@ pub(super) async fn insert(
     mut tasks: Vec<ops::NewTask>,
 ) -> Outcome<Result<Vec<Task>, StoreError>> {
     let author = author(engine)?;
-    tasks.iter().try_for_each(|task| check_mode(engine, task.spec.mode))?;
+    tasks.iter().try_for_each(|task| check_author(engine, &task.spec))?;
     for _ in 1..MAX_ID_DRAWS {
         let add = ops::AddTasks { tasks: tasks.clone(), author: author.clone(), now: engine.now() };
         match engine.store().await?.call(add).await {
@@ -101,6 +101,21 @@ pub(super) async fn insert(
         }
     }
     Err(Problem::new(Code::Internal, "no free id was found"))
+}
+
+/// Refuses an agent what only people may ask of a task.
+pub(super) fn check_author(engine: &Engine, spec: &TaskSpec) -> Outcome<()> {
+    check_mode(engine, spec.mode)?;
+    if spec.checks.is_empty() { Ok(()) } else { check_checks(engine) }
+}
+
+/// Checks run as the user and without a sandbox: an agent that chose them could do anything.
+pub(super) fn check_checks(engine: &Engine) -> Outcome<()> {
+    if engine.caller()?.agent().is_none() {
+        return Ok(());
+    }
+    Err(Problem::new(Code::NotYours, "an agent cannot choose the checks of a task: only people do")
+        .hint("leave out `--check`; the checks of the project apply to every task"))
 }
 
 /// Only people get terminals: an agent could not see that nobody attaches to those it asks for.
@@ -156,6 +171,7 @@ pub(super) fn spec(engine: &Engine, request: &Request) -> Outcome<TaskSpec> {
     let mut spec = TaskSpec::new(parsed(&request.title)?);
     spec.priority = Priority::try_from(i64::from(defaults.priority)).map_err(problems::field)?;
     spec.retry.retries = defaults.retries;
+    spec.retry.check_retries = defaults.check_retries;
     spec.labels = labels(&request.labels)?;
     edit(engine, &request.fields, &[], &spec)?.set(&mut spec);
     if let Some(agent) = &spec.agent {

@@ -5,7 +5,7 @@ use fleet_core::limits::{Limit, Limits};
 use fleet_core::policy::RetryPolicy;
 use fleet_core::scope::FileScope;
 use fleet_core::task::{
-    AgentName, Complexity, Label, Labels, ModelName, Priority, Task, TaskEdit, TaskMode, TaskSpec,
+    AgentName, Complexity, Label, Labels, ModelName, Priority, Task, TaskChecks, TaskEdit, TaskMode, TaskSpec,
 };
 
 use super::prelude::*;
@@ -24,6 +24,7 @@ const CLEARABLE: &[&str] = &[
     "base",
     "branch",
     "limits",
+    "checks",
     "not-before",
     "meta",
     "batch",
@@ -46,6 +47,9 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     }
     check_model(engine, &edit, before)?;
     check_mode(engine, edit.mode, &detail.task)?;
+    if edit.checks.is_some() {
+        task_add::check_checks(engine)?;
+    }
     choose_branch(engine, &mut edit, &detail).await?;
     let (task, changed) = engine.call(ops::EditTask { id, edit, now: engine.now() }).await?;
     let changed = changed.into_iter().map(ToOwned::to_owned).collect();
@@ -55,6 +59,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
 /// An agent may not change how long and how often it may work.
 fn check_bounds(engine: &Engine, id: TaskId, request: &Request) -> Outcome<()> {
     let changes_bounds = request.fields.retries.is_some()
+        || request.fields.check_retries.is_some()
         || !request.fields.limits.is_empty()
         || request.clear.iter().any(|name| name == "limits");
     if !changes_bounds || lineage::own_task(engine)? != Some(id) {
@@ -110,7 +115,10 @@ pub(super) fn edit(
         limits: (!fields.limits.is_empty() || cleared("limits"))
             .then(|| limits(after.limits, &fields.limits))
             .transpose()?,
-        retry: fields.retries.map(|retries| RetryPolicy { retries, ..before.retry }),
+        retry: retry(fields, before.retry),
+        checks: (!fields.checks.is_empty() || cleared("checks"))
+            .then(|| TaskChecks::from_lines(&fields.checks).map_err(problems::field))
+            .transpose()?,
         not_before: optional!(not_before, "not-before", moment),
         meta: (cleared("meta") || !fields.meta.is_empty()).then_some(after.meta),
         tuning: Some(after.tuning).filter(|tuning| *tuning != before.tuning),
@@ -120,6 +128,15 @@ pub(super) fn edit(
         read_only: (fields.read_only || cleared("read-only")).then_some(fields.read_only),
         ..TaskEdit::default()
     })
+}
+
+fn retry(fields: &TaskFields, before: RetryPolicy) -> Option<RetryPolicy> {
+    let after = RetryPolicy {
+        retries: fields.retries.unwrap_or(before.retries),
+        check_retries: fields.check_retries.unwrap_or(before.check_retries),
+        ..before
+    };
+    (fields.retries.is_some() || fields.check_retries.is_some()).then_some(after)
 }
 
 /// A stage is followed by others, which would wait for somebody to close a terminal.

@@ -1,6 +1,8 @@
+mod foreign;
+
 use std::collections::BTreeMap;
 
-use fleet_api::verbs::task_import::{Answer, Request};
+use fleet_api::verbs::task_import::{Answer, ImportFormat, Request};
 use fleet_core::deps::{self, Edge};
 use fleet_core::id::ProjectId;
 use fleet_core::task::{AgentName, ModelName, Task, TaskSpec, TaskState};
@@ -11,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::lineage;
 use super::prelude::*;
-use super::task_add::{check_mode, settle};
+use super::task_add::{check_author, settle};
 use super::task_export::TaskLine;
 use crate::caller::author;
 use crate::config::nearest;
@@ -28,9 +30,14 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let defaults = ImportDefaults {
         priority: config.tasks().priority,
         retries: config.tasks().retries,
+        check_retries: config.tasks().check_retries,
         now: engine.time().await?,
     };
-    let mut lines = parse(&request.text, &defaults)?;
+    let FileLines { format, lines, skipped, known } = file_lines(engine, &request).await?;
+    if lines.is_empty() && skipped > 0 {
+        return Ok(Answer { ids: Vec::new(), format, skipped, dry_run: request.dry_run });
+    }
+    let mut lines = parse(&lines, &defaults)?;
     if let Some((number, _)) = lines.iter().find(|(_, line)| is_agent && line.state.is_settled()) {
         return Err(wrong(*number, "only people can import a finished task"));
     }
@@ -38,13 +45,14 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
         return Err(wrong(*number, "only people can give an existing branch to a task"));
     }
     for (_, line) in lines.iter_mut().filter(|(_, line)| !is_over(line)) {
-        check_mode(engine, line.spec.mode)?;
+        check_author(engine, &line.spec)?;
         settle(engine, &mut line.spec)?;
     }
     check_models(engine, &lines)?;
     let ids =
         lines.iter().map(|(_, line)| id_for(engine, line, request.new_ids)).collect::<Outcome<Vec<_>>>()?;
-    let names = names(&lines, &ids)?;
+    let mut names = names(&lines, &ids)?;
+    names.extend(known);
     let mut after = Vec::with_capacity(lines.len());
     for (number, line) in &lines {
         after.push(resolve(engine, &names, *number, &line.after).await?);
@@ -54,7 +62,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
         return Err(problems::store(StoreError::TaskExists(id)));
     }
     if request.dry_run {
-        return Ok(Answer { ids, dry_run: true });
+        return Ok(Answer { ids, format, skipped, dry_run: true });
     }
     let project = engine.project().await?.id;
     let tasks = lines
@@ -64,7 +72,52 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
         .map(|((line, id), after)| new_task(line.1, *id, after, project));
     let add = ops::AddTasks { tasks: tasks.collect(), author: author(engine)?, now: engine.now() };
     let added: Vec<Task> = engine.call(add).await?;
-    Ok(Answer { ids: added.iter().map(|task| task.id).collect(), dry_run: false })
+    let ids = added.iter().map(|task| task.id).collect();
+    Ok(Answer { ids, format, skipped, dry_run: false })
+}
+
+/// What a file has to import.
+struct FileLines {
+    format: ImportFormat,
+    /// With their numbers in the file.
+    lines: Vec<(usize, String)>,
+    /// How many issues of the file were imported before.
+    skipped: usize,
+    /// Issues that were imported before: their ids there and here.
+    known: BTreeMap<String, TaskId>,
+}
+
+async fn file_lines(engine: &Engine, request: &Request) -> Outcome<FileLines> {
+    let format = request.format.unwrap_or_else(|| foreign::detect(&request.text));
+    if format == ImportFormat::Fleet {
+        let lines = request.text.lines().enumerate().map(|(at, text)| (at + 1, text.trim().to_owned()));
+        let lines = lines.filter(|(_, text)| !text.is_empty()).collect();
+        return Ok(FileLines { format, lines, skipped: 0, known: BTreeMap::new() });
+    }
+    let known = if request.new_ids { BTreeMap::new() } else { imported(engine).await? };
+    let read = foreign::lines(&request.text, format, &|id| known.contains_key(id));
+    let foreign::ForeignLines { lines, known: old } = read.map_err(|why| {
+        Problem::new(Code::ImportInvalid, why)
+            .hint("nothing was imported; `--format` says what the file is, if it was not recognised")
+    })?;
+    Ok(FileLines { format, lines, skipped: old.len(), known })
+}
+
+/// The issues of other trackers that the project has tasks for, cancelled ones included.
+async fn imported(engine: &Engine) -> Outcome<BTreeMap<String, TaskId>> {
+    const PAGE: i64 = 1_000;
+    let mut known = BTreeMap::new();
+    let Some(project) = engine.known_project().await? else { return Ok(known) };
+    let mut after = None;
+    loop {
+        let page = engine.call(ops::ExportTasks { project: Some(project.id), after, limit: PAGE }).await?;
+        let Some((last, _)) = page.last() else { return Ok(known) };
+        after = Some(last.id);
+        for (task, _) in &page {
+            let external = task.spec.meta.iter().find(|(name, _)| name.as_str() == foreign::EXTERNAL);
+            known.extend(external.map(|(_, id)| (id.as_str().to_owned(), task.id)));
+        }
+    }
 }
 
 /// Refuses an agent a file of more tasks than it may add, before all of them are looked at.
@@ -104,16 +157,15 @@ fn check_models(engine: &Engine, lines: &[(usize, TaskLine)]) -> Outcome<()> {
 struct ImportDefaults {
     priority: u8,
     retries: u32,
+    check_retries: u32,
     now: Millis,
 }
 
 /// The lines with their numbers in the file.
-fn parse(text: &str, defaults: &ImportDefaults) -> Outcome<Vec<(usize, TaskLine)>> {
+fn parse(texts: &[(usize, String)], defaults: &ImportDefaults) -> Outcome<Vec<(usize, TaskLine)>> {
     let mut lines = Vec::new();
-    for (number, text) in text.lines().enumerate().map(|(at, text)| (at + 1, text.trim())) {
-        if !text.is_empty() {
-            lines.push((number, parse_line(text, defaults).map_err(|why| wrong(number, why))?));
-        }
+    for (number, text) in texts {
+        lines.push((*number, parse_line(text, defaults).map_err(|why| wrong(*number, why))?));
     }
     if lines.is_empty() {
         return Err(Problem::new(Code::ImportInvalid, "the file has no tasks"));
@@ -130,7 +182,9 @@ fn parse_line(text: &str, defaults: &ImportDefaults) -> Result<TaskLine, String>
     // An empty field is a field that was left out, as in the answers of every other command.
     object.retain(|_, value| !value.is_null());
     object.entry("priority").or_insert_with(|| defaults.priority.into());
-    object.entry("retry").or_insert_with(|| serde_json::json!({ "retries": defaults.retries }));
+    let retry =
+        || serde_json::json!({ "retries": defaults.retries, "check_retries": defaults.check_retries });
+    object.entry("retry").or_insert_with(retry);
     let id = take(&mut object, "id")?;
     let key = take(&mut object, "key")?;
     let state: Option<TaskState> = take(&mut object, "state")?;
@@ -248,7 +302,9 @@ mod tests {
     use super::*;
 
     fn why(text: &str) -> String {
-        parse(text, &ImportDefaults { priority: 3, retries: 2, now: Millis(0) })
+        let lines = text.lines().enumerate().map(|(at, line)| (at + 1, line.trim().to_owned()));
+        let lines: Vec<_> = lines.filter(|(_, line)| !line.is_empty()).collect();
+        parse(&lines, &ImportDefaults { priority: 3, retries: 2, check_retries: 2, now: Millis(0) })
             .map(drop)
             .unwrap_err()
             .message

@@ -32,6 +32,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
         list.iter().map(|(id, state)| Neighbour { id: *id, state: *state }).collect()
     };
     Ok(Answer {
+        default_agent: engine.config()?.agent().to_owned(),
         asked: question::asked_by(engine, &detail.runs).await?,
         task: task.behind(obstacle.as_ref()),
         project_name: project.map(|project| project.name).unwrap_or_default(),

@@ -41,12 +41,10 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
         Some(run) => evidence::of(engine, run).await?,
         None => Vec::new(),
     };
-    let question = match task.state() {
-        TaskState::Waiting => question::of(engine, newest).await?,
-        _ => None,
-    };
+    let questions = question::open_of(engine, id).await?;
     let next = waiting::next(engine, task, &agent).await?;
     let mut advice = advice(engine, task, newest, &agent)?;
+    advice.splice(0..0, questions.iter().map(|asked| question::how_to_answer(asked.id)));
     advice.splice(0..0, waiting::advice(engine, task, &agent).await?);
     Ok(Answer {
         task: id,
@@ -55,7 +53,13 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
         run: newest.map(|run| run.id),
         attempt: newest.map(|run| run.attempt),
         reason: failed.and_then(|run| run.reason),
-        what: question.map_or_else(|| what(task, newest, engine), |asked| format!("its agent asks: {asked}")),
+        what: match &questions[..] {
+            [] => what(task, newest, engine),
+            asked => {
+                let asked: Vec<_> = asked.iter().map(question::sentence).collect();
+                format!("its agent asks: {}", asked.join("; "))
+            }
+        },
         evidence,
         next: next.text,
         next_at: next.at,
@@ -129,10 +133,7 @@ fn advice(engine: &Engine, task: &Task, newest: Option<&Run>, agent: &str) -> Ou
         TaskState::Running => {
             advice.push(format!("{there}`fleet logs {} --follow` shows what it does", task.id));
         }
-        TaskState::Waiting => {
-            advice.push(question::answer(task.id));
-        }
-        TaskState::Queued | TaskState::Done => {}
+        TaskState::Waiting | TaskState::Queued | TaskState::Done => {}
     }
     if let Some(part) = task.part {
         let id = part.workflow;

@@ -18,7 +18,6 @@ mod source;
 #[cfg(test)]
 mod tests;
 mod toml;
-mod words;
 mod write;
 mod yaml;
 

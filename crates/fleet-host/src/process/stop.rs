@@ -88,7 +88,7 @@ impl ProcessTree {
         while let Some(members) = left {
             how = StopOutcome::Killed;
             self.kill_group();
-            self.freeze();
+            self.stop_members();
             for member in self.members().iter().chain(&members) {
                 send(&member.identity, Signal::KILL);
             }
@@ -187,21 +187,23 @@ impl ProcessTree {
         }
     }
 
-    /// Stops all processes, until a scan finds no new one.
-    fn freeze(&self) {
-        let mut frozen = HashSet::new();
+    /// Stops all processes with a signal, until a scan finds no new one. Returns those that ran before.
+    pub(super) fn stop_members(&self) -> Vec<Identity> {
+        let (mut seen, mut stopped) = (HashSet::new(), Vec::new());
         for _ in 0..FREEZING_ROUNDS {
             let mut is_any_new = false;
             for member in self.members() {
-                if frozen.insert(member.identity.clone()) {
+                if seen.insert(member.identity.clone()) {
                     send(&member.identity, Signal::STOP);
                     is_any_new = true;
+                    stopped.extend((!member.stopped).then_some(member.identity));
                 }
             }
             if !is_any_new {
-                return;
+                break;
             }
         }
+        stopped
     }
 
     fn remove_group(&self) {

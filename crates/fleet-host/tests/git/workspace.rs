@@ -10,6 +10,7 @@ use crate::support::{
     Run, area, commit_all, continued, everything, fresh, hook_ran, is_clean, oid, opened, project, text,
     write, write_odd_files,
 };
+use fleet_core::time::Millis;
 use fleet_host::disk::usage;
 use fleet_host::git::{
     Area, GitError, KeepFiles, Pace, SlotState, WorkspaceError, branch_commit, empty_trash,
@@ -228,7 +229,9 @@ fn the_pool_has_a_bound_and_the_trash_is_emptied_in_steps() {
     let free = |area: &Area| area.slots().unwrap().len();
     assert!(free(&area) <= 2);
     let before = free(&area);
-    assert_eq!(Area { pool: 0, ..area.clone() }.trim().unwrap(), before);
+    let none = Area { pool: 0, ..area.clone() };
+    assert_eq!(none.trim(Millis(0)).unwrap(), 0, "they were used since");
+    assert_eq!(none.trim(Millis(i64::MAX / 2)).unwrap(), before);
     assert_eq!(free(&area), 0);
     assert_eq!(text(&repo, &["worktree", "list", "--porcelain"]).matches("worktree ").count(), 1);
     let pace = Pace { at_most: 3, pause_every: 0, pause: std::time::Duration::ZERO };

@@ -7,13 +7,14 @@
 use fleet_core::event::EventSubject;
 use fleet_core::message::{
     Addressee, Channel, Message, MessageId, MessageKind, MessageMove, MessageState, Receipt, Receipts,
-    Reception, receive,
+    Reception, TypedAnswer, receive,
 };
 use fleet_core::run::Run;
 use fleet_core::task::{FieldError, PromptText, Task, TaskMove, TaskState};
 use serde::{Deserialize, Serialize};
 
 use super::branches::refuse_taken;
+use super::questions::{AnswerQuestion, AnsweredQuestion, open_of, withdraw_open};
 use super::rows::{about, lock_task_to_move, read_task, record, step, write_move};
 use super::runs::row::{about_run, lock_live_run, run, run_columns};
 use super::runs::texts::{bounded, shown};
@@ -34,10 +35,10 @@ macro_rules! message_columns {
 }
 pub(super) use message_columns;
 
-/// Whether a message still has to be delivered. The parameter is the present time.
+/// Whether a message still has to be delivered to an agent. The parameter is the present time.
 macro_rules! waits {
     ($now:literal) => {
-        concat!("seen_at IS NULL AND (expires_at IS NULL OR expires_at > ", $now, ")")
+        concat!("seen_at IS NULL AND kind <> 'question' AND (expires_at IS NULL OR expires_at > ", $now, ")")
     };
 }
 pub(super) use waits;
@@ -98,6 +99,14 @@ impl Op for SendMessage {
         // Locked, so that no run of it ends meanwhile: ending a run looks for messages.
         let task = lock_task_to_move(tx, self.task).await?;
         let live = live_run(tx, &task).await?;
+        if task.state() == TaskState::Waiting {
+            match &open_of(tx, self.task).await?[..] {
+                [] => {}
+                [only] => return self.answer(tx, task, only.id).await,
+                // A person's own words are for the whole of it.
+                _ => withdraw_open(tx, self.task, self.now).await?,
+            }
+        }
         let (last, waiting) = count(tx, self.task, self.now).await?;
         let stop = live.as_ref().and_then(|run| run.stop.as_ref());
         let reception = receive(self.kind, Addressee { state: task.state(), stop, waiting })
@@ -111,6 +120,15 @@ impl Op for SendMessage {
 }
 
 impl SendMessage {
+    /// What is said to a task that waits for an answer is the answer.
+    async fn answer(&self, tx: &mut dyn Tx, task: Task, id: MessageId) -> Result<SentMessage, StoreError> {
+        let answer = TypedAnswer::OwnWords(self.text.as_str().to_owned());
+        let by = bounded(&self.from, LONGEST_NAME);
+        let answered = AnswerQuestion { id, answer, by, now: self.now }.answer(tx, task, None).await?;
+        let AnsweredQuestion { message, task, run, .. } = answered;
+        Ok(SentMessage { message, task, run, reception: Reception::Reopened })
+    }
+
     fn numbered(&self, seq: i64) -> Message {
         Message {
             id: MessageId { task: self.task, seq },
@@ -151,9 +169,14 @@ impl SendMessage {
 /// Queues a task again that was over or waited for an answer. Tasks that waited for it wait again, unless they have begun:
 /// what it does now may change what they build on.
 pub(super) async fn reopen(tx: &mut dyn Tx, mut task: Task, now: Millis) -> Result<Task, StoreError> {
+    task.history.reset_failures();
+    queue_again(tx, task, now).await
+}
+
+/// The same with its record as it is.
+pub(super) async fn queue_again(tx: &mut dyn Tx, mut task: Task, now: Millis) -> Result<Task, StoreError> {
     let was = task.state();
     step(&mut task, TaskMove::Reopen)?;
-    task.history.reset_failures();
     task.history.remark = None;
     refuse_taken(tx, &task).await?;
     if was == TaskState::Done {
@@ -221,9 +244,10 @@ const BATCH: i64 = 100;
 /// A batch ends with the message that brings it over this many characters, because it is held in memory.
 const BATCH_CHARS: i64 = 4 << 20;
 
-/// Gives a run the first of the messages that wait for its agent, oldest first; nothing if none waits. Each run gets a message once, because it names the last
-/// one that it has; one whose answer was lost on the way asks again and gets the same.
-#[derive(Debug, Clone, Copy)]
+/// Gives a run the first of the messages that wait for its agent, oldest first; nothing if none waits. Each run gets a message
+/// once, because it names the last one that it has; one whose answer was lost on the way asks again and gets the same. What it
+/// has delivered meanwhile stays delivered.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct TakeMessages {
     pub run: RunId,
     pub attempt: i64,
@@ -242,7 +266,8 @@ impl Op for TakeMessages {
         let run = lock_live_run(tx, self.run, self.attempt).await?;
         let take = sql!(
             concat!(
-                "UPDATE messages SET taken_by = $3, delivered_at = NULL WHERE task = $1 AND seq IN (\
+                "UPDATE messages SET taken_by = $3, \
+                   delivered_at = CASE WHEN taken_by = $3 THEN delivered_at END WHERE task = $1 AND seq IN (\
                    SELECT seq FROM (\
                      SELECT seq, sum(size) OVER (ORDER BY seq) - size AS before FROM (\
                        SELECT seq, length(text) AS size FROM messages \
@@ -280,7 +305,7 @@ impl TakeMessages {
 }
 
 /// Leaves a receipt for messages that a run took, in their order.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RecordReceipts {
     pub run: RunId,
     pub attempt: i64,

@@ -19,6 +19,9 @@ mod pauses;
 mod prelude;
 mod probe;
 mod projects;
+mod question_lists;
+mod questions;
+mod queue_pauses;
 mod recent;
 mod resolve;
 mod rows;
@@ -52,6 +55,9 @@ pub use probe::Probe;
 pub use projects::{
     EnsureProject, FindProject, LikelyProjects, ListProjects, ProjectAt, ProjectCheckout, ProjectsAt,
 };
+pub use question_lists::{GetQuestion, OpenQuestions, QuestionsOf};
+pub use questions::{AnswerQuestion, AnsweredQuestion, AskQuestion, ReceiveAnswer};
+pub use queue_pauses::{ListQueuePauses, PauseQueue, QueuePause, ResumeQueue};
 pub use recent::RecentTasks;
 pub use resolve::{AnyExisting, ResolveSuffix, ResolveTask, Suffixed};
 pub use runs::{

@@ -6,6 +6,7 @@ use fleet_core::task::{Remark, Task, TaskMove, TaskState};
 use fleet_core::workflow::PartOf;
 
 use super::branches::refuse_taken;
+use super::questions::withdraw_open;
 use super::rows::{self, about, lock_task, lock_task_to_move, read_task, record, step, write_move};
 use super::runs::row::{self, run_columns};
 use crate::ops::prelude::*;
@@ -39,6 +40,10 @@ impl Op for MoveTask {
             if task.history.handed_to.take().is_some() {
                 rows::write_agent(tx, &task).await?;
             }
+        }
+        if matches!(self.event, TaskMove::Cancel | TaskMove::Retry) {
+            // A person decided without an answer.
+            withdraw_open(tx, self.id, self.now).await?;
         }
         let run = if was == TaskState::Running { self.stop_run(tx).await? } else { None };
         let subject = EventSubject { run, ..about(&task) };

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use fleet_core::event::EventSubject;
 use fleet_core::policy::{AccountState, ProviderRefusal, after_refusal};
 use fleet_core::run::Run;
+use fleet_core::schedule::QUEUE_PREFIX;
 use fleet_core::task::AgentName;
 
 use super::rows::record;
@@ -169,7 +170,7 @@ impl Op for LiftPause {
     }
 }
 
-/// All pauses that are not over, by account.
+/// All pauses of accounts that are not over, by account.
 #[derive(Debug, Clone, Copy)]
 pub struct ListPauses {
     pub now: Millis,
@@ -182,8 +183,10 @@ impl Op for ListPauses {
 
     async fn run(&self, tx: &mut dyn Tx) -> Result<Vec<Pause>, StoreError> {
         let all = sql!(
-            "SELECT account, until, strikes, why, agent, run, set_at FROM pauses WHERE until > $1 ORDER BY account",
+            "SELECT account, until, strikes, why, agent, run, set_at FROM pauses \
+             WHERE until > $1 AND account NOT LIKE $2 ORDER BY account",
             self.now,
+            format!("{QUEUE_PREFIX}%"),
         );
         let pause = |mut row: Row| {
             Ok(Pause {

@@ -15,7 +15,7 @@ use crate::value::Value;
 macro_rules! task_columns {
     () => {
         "t.id, t.project, t.state, t.spec, t.not_before, t.agent, t.asked_agent, t.open_deps, t.version, t.fence, \
-         t.failures, t.reason, t.remark, t.retry_at, t.waits, t.created_at, t.updated_at, t.parent, t.depth, \
+         t.failures, t.reason, t.remark, t.retry_at, t.waits, t.check_failures, t.context_restarts, t.created_at, t.updated_at, t.parent, t.depth, \
          t.spawn_depth, t.workflow, t.part"
     };
 }
@@ -76,6 +76,8 @@ pub(super) fn task(mut row: Row, described: Described) -> Result<Task, StoreErro
             remark: row.optional_text()?,
             retry_at: row.optional_int()?.map(Millis),
             waits: small(row.int()?),
+            check_failures: small(row.int()?),
+            context_restarts: small(row.int()?),
             handed_to: if asked.is_some() { agent_name(agent)? } else { None },
         },
         created_at: Millis(row.int()?),
@@ -221,7 +223,9 @@ async fn write_state(tx: &mut dyn Tx, task: &Task, now: Millis) -> Result<(), St
     let deferred = task.due().is_some_and(|at| at > now);
     let statement = sql!(
         "UPDATE tasks SET state = $2, fence = $3, failures = $4, reason = $5, remark = $6, retry_at = $7, \
-         due = $8, deferred = $9, waits = $10, version = version + 1, updated_at = $11 WHERE id = $1",
+         due = $8, deferred = $9, waits = $10, check_failures = $11, context_restarts = $12, \
+         version = version + 1, updated_at = $13 \
+         WHERE id = $1",
         task.id,
         task.state().as_str(),
         task.history.attempts,
@@ -232,6 +236,8 @@ async fn write_state(tx: &mut dyn Tx, task: &Task, now: Millis) -> Result<(), St
         task.due(),
         deferred,
         task.history.waits,
+        task.history.check_failures,
+        task.history.context_restarts,
         now,
     );
     tx.defer(statement).await

@@ -5,6 +5,7 @@ use fleet_core::task::{Task, TaskMode, TaskMove, TaskState};
 
 use super::messages::{live_run, reopen};
 use super::moves::MoveTask;
+use super::questions::withdraw_open;
 use super::rows::{about, lock_task_to_move, read_task, record};
 use super::runs::stop::order_stop;
 use super::tasks::EditTask;
@@ -48,7 +49,10 @@ impl Op for SwitchMode {
             TaskState::Held => {
                 MoveTask { id: self.id, event: TaskMove::Retry, remark: None, now }.run(tx).await?
             }
-            _ => reopen(tx, task, now).await?,
+            _ => {
+                withdraw_open(tx, self.id, now).await?;
+                reopen(tx, task, now).await?
+            }
         };
         if task.spec.mode != self.mode {
             task.spec.mode = self.mode;

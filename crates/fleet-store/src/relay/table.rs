@@ -16,6 +16,8 @@ const TABLE: &[OpCodec] = &[
     entry::<ops::PartInputs>("stage_inputs"),
     entry::<ops::TasksBefore>("tasks_before"),
     entry::<ops::TaskMessages>("task_messages"),
+    entry::<ops::TakeMessages>("take_messages"),
+    entry::<ops::RecordReceipts>("record_receipts"),
     entry::<ops::PrepareRun>("prepare_run"),
     entry::<ops::AdvanceRun>("advance_run"),
     entry::<ops::AppendRunEvents>("append_run_events"),

@@ -6,8 +6,8 @@ use fleet_core::event::Fact;
 use fleet_core::id::TaskId;
 use fleet_core::policy::{FailedRun, FailureDecision, Policy, RetryPolicy};
 use fleet_core::run::{Ending, Reason, RunState};
-use fleet_core::task::{Status, TaskMode, TaskMove, TaskState};
-use fleet_store::ops::{EndRun, LiftPause};
+use fleet_core::task::{Status, TaskHistory, TaskMode, TaskMove, TaskState};
+use fleet_store::ops::{EndRun, FailureSettings, LiftPause};
 
 use crate::harness::Rig;
 
@@ -16,6 +16,8 @@ story! {
     a_question_makes_the_task_wait
     a_released_run_does_not_count_as_a_failure
     every_reason_follows_the_policy
+    work_that_fails_its_checks_goes_back_so_often_and_no_more
+    a_full_conversation_counts_by_itself
     failures_add_up_until_the_policy_gives_up
     an_interactive_task_waits_for_a_person
 }
@@ -28,7 +30,9 @@ async fn patient_task(rig: &Rig, retry: RetryPolicy) -> TaskId {
 
 /// What the usual policy says when nobody can take over.
 fn verdict(reason: Reason, failures: u32, retry: RetryPolicy, jitter: u64) -> FailureDecision {
-    let failure = FailedRun { reason, mode: TaskMode::Headless, failures, waits: 0, retry, jitter };
+    let mode = TaskMode::Headless;
+    let failure =
+        FailedRun { reason, mode, failures, waits: 0, check_failures: 0, context_restarts: 0, retry, jitter };
     Policy::default().after_failure(&failure, None)
 }
 
@@ -57,12 +61,14 @@ async fn a_question_makes_the_task_wait(rig: &Rig) {
     rig.news().await;
     assert_eq!(rig.end(&run, Ending::Asked).await.state(), TaskState::Waiting);
     assert_eq!(rig.get(id).await.runs[0].state, RunState::Succeeded);
-    assert_eq!(rig.facts().await, [Fact::TaskWaiting {}]);
+    let text = "It ended with a question.".to_owned();
+    let asked = Fact::TaskAsked { number: 1, text, options: Vec::new() };
+    assert_eq!(rig.facts().await, [asked, Fact::TaskWaiting {}]);
     assert!(rig.claim(1).await.is_empty());
 }
 
 async fn a_released_run_does_not_count_as_a_failure(rig: &Rig) {
-    let id = patient_task(rig, RetryPolicy { retries: 0, backoff_seconds: 10 }).await;
+    let id = patient_task(rig, RetryPolicy { retries: 0, ..RetryPolicy::default() }).await;
     for _ in 0..4 {
         let run = rig.start(id).await;
         rig.news().await;
@@ -86,14 +92,16 @@ async fn a_released_run_does_not_count_as_a_failure(rig: &Rig) {
 }
 
 async fn every_reason_follows_the_policy(rig: &Rig) {
-    let policy = RetryPolicy { retries: 1, backoff_seconds: 100 };
+    let policy = RetryPolicy { retries: 1, backoff_seconds: 100, ..RetryPolicy::default() };
     for (reason, jitter) in Reason::ALL.iter().copied().zip((0..).step_by(7_001)) {
         let id = patient_task(rig, policy).await;
         let run = rig.start(id).await;
         rig.news().await;
         let detail = format!("because of {reason}");
         let failed = verdict(reason, 0, policy, jitter);
-        let (failures, waits) = if failed.counts(reason) { (1, 0) } else { (0, 1) };
+        let mut counted = TaskHistory::default();
+        counted.count(failed.counter(reason));
+        let failures = counted.failures;
         let end = EndRun { jitter, ..rig.ending(&run, Ending::Failed(reason, detail.clone())) };
         let task = rig.ok(end).await;
         let expected = match failed {
@@ -122,7 +130,11 @@ async fn every_reason_follows_the_policy(rig: &Rig) {
             FailureDecision::HandOver(to) => panic!("handed over to {to}"),
         };
         assert_eq!(rig.facts().await.pop(), Some(expected));
-        assert_eq!((task.history.failures, task.history.waits), (failures, waits), "{reason}");
+        let history = &task.history;
+        let numbers = |history: &TaskHistory| {
+            [history.failures, history.waits, history.check_failures, history.context_restarts]
+        };
+        assert_eq!(numbers(history), numbers(&counted), "{reason}");
         assert_eq!(task.history.reason, Some(reason));
         assert_eq!(task.history.remark.as_ref(), Some(&detail));
         let ended = rig.get(id).await.runs.pop().unwrap();
@@ -140,8 +152,45 @@ async fn every_reason_follows_the_policy(rig: &Rig) {
     }
 }
 
+async fn work_that_fails_its_checks_goes_back_so_often_and_no_more(rig: &Rig) {
+    let policy = RetryPolicy { retries: 1, check_retries: 2, ..RetryPolicy::default() };
+    let id = patient_task(rig, policy).await;
+    let failed = || Ending::Failed(Reason::ChecksFailed, "the check `make` failed".to_owned());
+    for before in 0..2 {
+        let run = rig.start(id).await;
+        let task = rig.end(&run, failed()).await;
+        let history = &task.history;
+        assert_eq!((history.check_failures, history.failures, history.waits), (before + 1, 0, 0));
+        assert_eq!(task.status(rig.now()), Status::Ready, "there is nothing to wait for");
+    }
+    let run = rig.start(id).await;
+    let task = rig.end(&run, failed()).await;
+    assert_eq!((task.state(), task.history.reason), (TaskState::Failed, Some(Reason::ChecksFailed)));
+    assert_eq!(rig.get(id).await.task.history.check_failures, 3);
+    rig.moved(id, TaskMove::Retry).await;
+    assert_eq!(rig.get(id).await.task.history.check_failures, 0, "a person forgives");
+}
+
+async fn a_full_conversation_counts_by_itself(rig: &Rig) {
+    let id = patient_task(rig, RetryPolicy { retries: 0, ..RetryPolicy::default() }).await;
+    let full = || Ending::Failed(Reason::ContextPressure, "91 %".to_owned());
+    let after = |policy| FailureSettings { policy, ..FailureSettings::default() };
+    let run = rig.start(id).await;
+    let end = EndRun { after: after(Policy::default().with_context_restarts(1)), ..rig.ending(&run, full()) };
+    let task = rig.ok(end.clone()).await;
+    assert_eq!((task.history.context_restarts, task.history.failures), (1, 0));
+    assert_eq!(task.status(rig.now()), Status::Scheduled, "it waits a little");
+    rig.pass(Duration::from_mins(1));
+    let run = rig.start(id).await;
+    let end = EndRun { run: run.id, attempt: run.attempt, now: rig.now(), ..end };
+    let task = rig.ok(end).await;
+    assert_eq!((task.state(), task.history.context_restarts), (TaskState::Failed, 2));
+    rig.moved(id, TaskMove::Retry).await;
+    assert_eq!(rig.get(id).await.task.history.context_restarts, 0);
+}
+
 async fn failures_add_up_until_the_policy_gives_up(rig: &Rig) {
-    let policy = RetryPolicy { retries: 3, backoff_seconds: 20 };
+    let policy = RetryPolicy { retries: 3, backoff_seconds: 20, ..RetryPolicy::default() };
     let id = patient_task(rig, policy).await;
     for earlier in 0..3 {
         let run = rig.start(id).await;

@@ -63,7 +63,7 @@ async fn an_exhausted_agent_hands_over_at_once(rig: &Rig) {
     let mut draft = rig.draft("one").await;
     draft.spec.agent = Some(name("claude"));
     draft.spec.model = Some("opus".parse().unwrap());
-    draft.spec.retry = RetryPolicy { retries: 0, backoff_seconds: 60 };
+    draft.spec.retry = RetryPolicy { retries: 0, backoff_seconds: 60, ..RetryPolicy::default() };
     let id = rig.add_one(draft).await;
     let run = claim_by(rig, id, "claude").await;
     rig.news().await;
@@ -142,7 +142,7 @@ async fn without_anybody_else_the_task_waits(rig: &Rig) {
 
 async fn an_agent_that_failed_by_itself_hands_over_and_that_counts(rig: &Rig) {
     let mut draft = rig.draft("one").await;
-    draft.spec.retry = RetryPolicy { retries: 2, backoff_seconds: 60 };
+    draft.spec.retry = RetryPolicy { retries: 2, backoff_seconds: 60, ..RetryPolicy::default() };
     let id = rig.add_one(draft).await;
     let policy = Policy::default().with(Reason::Stale, FailureAction::HandOver);
     let stale = async |agent: &str| {

@@ -42,6 +42,8 @@ mod obstacles;
 mod open;
 mod pauses;
 mod projects;
+mod questions;
+mod queue_pauses;
 mod recent;
 mod reports;
 mod resolve;

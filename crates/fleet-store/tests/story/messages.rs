@@ -39,7 +39,7 @@ pub(crate) fn taking(rig: &Rig, run: &Run, after: i64) -> TakeMessages {
     TakeMessages { run: run.id, attempt: run.attempt, channel: Channel::Start, after, now: rig.now() }
 }
 
-fn receipt(rig: &Rig, run: &Run, receipt: Receipt, seqs: &[i64]) -> RecordReceipts {
+pub(crate) fn receipt(rig: &Rig, run: &Run, receipt: Receipt, seqs: &[i64]) -> RecordReceipts {
     RecordReceipts { run: run.id, attempt: run.attempt, receipt, seqs: seqs.to_vec(), now: rig.now() }
 }
 

@@ -176,7 +176,7 @@ async fn cancelling_works_at_every_stage_of_a_run(rig: &Rig) {
 async fn a_retry_starts_with_a_clean_record(rig: &Rig) {
     let id = rig.task("one").await;
     let edit =
-        TaskEdit { retry: Some(RetryPolicy { retries: 1, backoff_seconds: 10 }), ..TaskEdit::default() };
+        TaskEdit { retry: Some(RetryPolicy { retries: 1, ..RetryPolicy::default() }), ..TaskEdit::default() };
     rig.ok(EditTask { id, edit, now: rig.now() }).await;
     for failures in 1..=2 {
         let run = rig.start(id).await;

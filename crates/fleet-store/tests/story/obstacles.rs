@@ -91,6 +91,14 @@ async fn something_on_its_way_is_an_obstacle_too(rig: &Rig) {
     let kinds = rig.kinds().await;
     assert_eq!(
         kinds[4..],
-        ["task.held", "task.started", "run.moved", "run.moved", "task.waiting", "task.cancelled"]
+        [
+            "task.held",
+            "task.started",
+            "run.moved",
+            "run.moved",
+            "task.asked",
+            "task.waiting",
+            "task.cancelled"
+        ]
     );
 }

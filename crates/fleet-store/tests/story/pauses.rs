@@ -156,7 +156,7 @@ async fn a_pause_is_only_made_longer(rig: &Rig) {
 async fn a_refused_run_pauses_its_account_and_keeps_its_task(rig: &Rig) {
     let draft = rig.draft("one").await;
     let mut hasty = draft.clone();
-    hasty.spec.retry = RetryPolicy { retries: 0, backoff_seconds: 0 };
+    hasty.spec.retry = RetryPolicy { retries: 0, backoff_seconds: 0, ..RetryPolicy::default() };
     let (id, other) = (rig.add_one(hasty).await, rig.task("two").await);
     let run = rig.start(id).await;
     rig.news().await;

@@ -8,8 +8,8 @@ use fleet_core::limits::Limits;
 use fleet_core::policy::RetryPolicy;
 use fleet_core::scope::FileScope;
 use fleet_core::task::{
-    Complexity, EditRefused, Label, Labels, Meta, Setup, Status, TaskEdit, TaskHistory, TaskMode, TaskMove,
-    TaskSpec, TaskState, Tuning,
+    Complexity, EditRefused, Label, Labels, Meta, Setup, Status, TaskChecks, TaskEdit, TaskHistory, TaskMode,
+    TaskMove, TaskSpec, TaskState, Tuning,
 };
 use fleet_core::time::Millis;
 use fleet_store::StoreError;
@@ -47,7 +47,8 @@ fn rich(rig: &Rig) -> TaskSpec {
             tokens: Some(1 << 53),
             micro_usd: Some(2_500_000),
         },
-        retry: RetryPolicy { retries: 20, backoff_seconds: 86_400 },
+        retry: RetryPolicy { retries: 20, backoff_seconds: 86_400, check_retries: 7 },
+        checks: TaskChecks::from_lines(&["make 'a b'".to_owned()]).unwrap(),
         not_before: Some(rig.now().plus(Duration::from_hours(1))),
         meta: (0..64).map(meta).collect(),
         batch: Some(rig.id()),

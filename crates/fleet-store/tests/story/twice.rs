@@ -2,17 +2,20 @@
 //! late, after others. See `relay::table`.
 
 use fleet_core::event::{AgentEvent, Fact};
+use fleet_core::message::{Channel, Receipt};
 use fleet_core::run::{Ending, Reason, Run, RunMove, StopKind, StopRequest};
-use fleet_store::ops::{AppendRunEvents, CloseRun, Prepared, RequestStop};
+use fleet_store::ops::{AppendRunEvents, CloseRun, Prepared, RequestStop, TakeMessages};
 use fleet_store::{Op, StoreError};
 
 use crate::harness::{LEASE, Rig};
+use crate::messages::{receipt, say, taking};
 
 story! {
     preparing_twice_is_told_once
     a_late_preparation_changes_nothing
     a_move_that_was_made_is_refused
     a_batch_of_events_is_stored_once
+    messages_that_are_taken_late_stay_delivered
     a_late_renewal_takes_nothing_away
     an_end_is_told_once_and_answered_twice
     another_end_is_refused
@@ -96,6 +99,23 @@ async fn a_batch_of_events_is_stored_once(rig: &Rig) {
     let before = rig.place().dump().await;
     assert!(!rig.ok(first).await, "it comes late");
     assert_eq!(rig.place().dump().await, before);
+}
+
+async fn messages_that_are_taken_late_stay_delivered(rig: &Rig) {
+    let run = claimed(rig).await;
+    rig.ok(rig.advancing(&run, RunMove::Start)).await;
+    say(rig, run.task, "more").await;
+    let take = TakeMessages { channel: Channel::Input, ..taking(rig, &run, 0) };
+    let [first, second] = twice(rig, take).await;
+    assert_eq!((first.len(), &first), (1, &second));
+    for left in [Receipt::Delivered, Receipt::Seen] {
+        let [first, second] = twice(rig, receipt(rig, &run, left, &[1])).await;
+        assert_eq!((first, second), (vec![1], Vec::new()));
+        let before = rig.place().dump().await;
+        rig.ok(take).await;
+        rig.ok(receipt(rig, &run, Receipt::Delivered, &[1])).await;
+        assert_eq!(rig.place().dump().await, before, "they come late");
+    }
 }
 
 async fn a_late_renewal_takes_nothing_away(rig: &Rig) {

@@ -227,7 +227,7 @@ async fn what_authors_decided_becomes_one_value(rig: &Rig) {
         base: Some("main~2".parse().unwrap()),
         branch: Some("fix/it".parse().unwrap()),
         limits: Limits { tokens: Some(9), ..Limits::default() },
-        retry: RetryPolicy { retries: 3, backoff_seconds: 4 },
+        retry: RetryPolicy { retries: 3, backoff_seconds: 4, ..RetryPolicy::default() },
         not_before: Some(rig.now()),
         meta: [("ticket".parse().unwrap(), "it\"s 7".parse().unwrap())].into(),
         batch: Some(batch),

@@ -47,6 +47,7 @@ impl Demo {
     pub(crate) async fn run(self, context: &Context) -> Done {
         let playground = Playground::build(&context.engine, story::CONTENTS, |_| Ok(()))?;
         let inside = Context {
+            is_project_named: false,
             engine: playground.engine().at(playground.dir().join(story::CONTENTS.repository))?,
             output: context.output,
             command: context.command.clone(),

@@ -8,7 +8,7 @@ use super::Context;
 use super::clean::{goes, removed, stays};
 use super::consent::require_consent;
 use crate::Done;
-use crate::output::{Column, arrows, count, paint_status, strong, table};
+use crate::output::{Column, arrows, count, dim, paint_status, strong, table};
 
 /// Keep one attempt of a fan-out and drop the others
 ///
@@ -72,11 +72,23 @@ fn question(plan: &Answer) -> String {
         0 => String::new(),
         number => format!(", stop {}", count(number, "running agent")),
     };
-    format!("Keep {}{stop} and drop {others} (`fleet undo` restores them)?", escaped(&plan.branch))
+    let checks = checks(plan).map(|told| format!(" ({told})")).unwrap_or_default();
+    format!("Keep {}{checks}{stop} and drop {others} (`fleet undo` restores them)?", escaped(&plan.branch))
+}
+
+/// What came of the checks of the one that is kept.
+fn checks(answer: &Answer) -> Option<String> {
+    let failed = answer.checks.iter().filter(|check| !check.is_good()).count();
+    match (answer.checks.len(), failed) {
+        (0, _) => None,
+        (all, 0) => Some(format!("{} passed", count(all, "check"))),
+        (all, failed) => Some(format!("{failed} of {} failed", count(all, "check"))),
+    }
 }
 
 fn render(done: &Answer) -> String {
-    let mut lines = vec![format!("kept {}", strong(&escaped(&done.branch)))];
+    let checks = checks(done).map(|told| dim(&format!(" ({told})"))).unwrap_or_default();
+    let mut lines = vec![format!("kept {}{checks}", strong(&escaped(&done.branch)))];
     lines.extend(done.removed.iter().map(removed));
     if !done.kept.is_empty() {
         lines.push(format!("\n{}\n", stays(&done.kept)));

@@ -11,6 +11,7 @@ use fleet_api::views::{ListedRunView, RunView};
 use fleet_core::id::TaskId;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::task::TaskState;
+use fleet_core::text::escaped;
 use fleet_core::time::Millis;
 
 use fleet_engine::Keys;
@@ -19,7 +20,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use super::Context;
 use crate::Done;
 use crate::exit::stopped_by;
-use crate::output::{Stdout, agent_and_model, ago, count, dim, pager, terminal};
+use crate::output::{Stdout, agent_and_model, ago, count, dim, pager, terminal, warn};
 use rows::ListLayout;
 
 /// List agents and the queue: what runs, needs you, comes next
@@ -28,7 +29,7 @@ use rows::ListLayout;
 /// other commands. CPU is a share of one processor: since the start of the agent, or with --watch since the last look.
 /// CPU and memory count every process that the agent has started. IDLE is how long it has printed nothing.
 #[derive(Debug, Args)]
-#[command(visible_alias = "ls", aliases = ["l", "ps"], after_help = EXAMPLES)]
+#[command(visible_alias = "ls", aliases = ["l", "ps", "tasks"], after_help = EXAMPLES)]
 #[command(display_order = 70)]
 pub(crate) struct List {
     #[command(flatten)]
@@ -62,6 +63,9 @@ impl List {
         let newest_only = !context.output.is_json();
         let list = context.call(Request { newest_only, ..request }).await?;
         context.tell_unattended().await;
+        for pause in &list.paused {
+            context.output.note(&warn(&escaped(&pause.sentence())));
+        }
         if is_empty(&list) && !context.output.is_json() {
             context.output.note(&empty(&list, all));
             return Ok(());
@@ -69,10 +73,10 @@ impl List {
         context.output.show(&list, || form.render(&list, context.engine.now()))?;
         match questions(&list) {
             0 => {}
-            1 => context.output.note("1 task needs your answer: `fleet status` shows the question"),
+            1 => context.output.note("1 task needs your answer: `fleet inbox` shows the question"),
             more => context
                 .output
-                .note(&format!("{more} tasks need your answer: `fleet status` shows the questions")),
+                .note(&format!("{more} tasks need your answer: `fleet inbox` shows the questions")),
         }
         if list.more {
             let shown = list.runs.len();
@@ -114,6 +118,11 @@ fn empty(list: &Answer, all: bool) -> String {
 const REFRESH_SECONDS: u32 = 2;
 /// Fifty agents change the store all the time; nobody reads faster than this.
 const PAUSE: Duration = Duration::from_millis(250);
+
+pub(super) async fn keep_watching(context: &Context, request: Request) -> Done {
+    let form = ListLayout { grouped: false, all_projects: request.all_projects };
+    watch(context, request, form).await
+}
 
 async fn watch(context: &Context, request: Request, form: ListLayout) -> Done {
     if context.output.is_json() || !std::io::stdout().is_terminal() {
@@ -173,6 +182,8 @@ async fn keep_drawing(context: &Context, mut request: Request, form: ListLayout)
         let now = context.engine.now();
         let text = if is_empty(&list) { empty(&list, all) } else { form.render(&list, now) };
         let unattended = context.unattended().await;
+        let paused = list.paused.iter().map(|pause| warn(&escaped(&pause.sentence())) + "\n");
+        let text = paused.collect::<String>() + &text;
         let text = unattended.iter().fold(text, |text, one| format!("{}\n{text}", one.sentence()));
         draw(clear, &text)
             .map_err(|error| Problem::new(Code::Io, format!("cannot write to standard output: {error}")))?;

@@ -123,7 +123,7 @@ impl Logs {
             self.tell_errors(context, last.end).await?;
         }
         if last.end == Some(LogEnd::Asked) {
-            context.output.note(&dim(&format!("`fleet prompt {} \"…\"` answers it", self.id)));
+            context.output.note(&dim(&format!("`fleet answer {} \"…\"` answers it", self.id)));
         }
         if let Some(end) = last.end.filter(|_| self.follow) {
             context.output.note(&ending(end));

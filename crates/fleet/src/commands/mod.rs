@@ -52,6 +52,8 @@ all_commands!();
 pub(crate) struct Context {
     pub(crate) engine: Engine,
     pub(crate) output: Output,
+    /// Whether `--project` says which repository is meant.
+    pub(crate) is_project_named: bool,
     /// The command as it was typed, such as `fleet task add`.
     pub(crate) command: String,
 }
@@ -138,8 +140,12 @@ type InContext = Box<dyn for<'c> FnOnce(&'c Context) -> Pin<Box<dyn Future<Outpu
 
 impl Invocation {
     fn in_context(&self, command: InContext) -> Done {
-        let context =
-            Context { engine: engine(&self.global)?, output: self.output, command: self.command.clone() };
+        let context = Context {
+            engine: engine(&self.global)?,
+            output: self.output,
+            is_project_named: self.global.project.is_some(),
+            command: self.command.clone(),
+        };
         if PAGED.contains(&self.command.as_str()) && !self.global.no_pager && !self.output.is_json() {
             page(&context.engine);
         }

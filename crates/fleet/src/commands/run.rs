@@ -17,6 +17,9 @@ pub(crate) struct Run {
     /// Maximum concurrent agents [default: `runner.slots`, else one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     slots: Option<u32>,
+    /// The agent of tasks that name none [default: `agent`]
+    #[arg(long, alias = "coder", value_name = "NAME")]
+    agent: Option<String>,
     /// End when nothing runs and nothing is ready
     #[arg(long)]
     until_idle: bool,
@@ -32,12 +35,13 @@ const EXAMPLES: &str = "Examples:
 
 impl Run {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let Self { slots, until_idle, background } = self;
+        let Self { slots, agent, until_idle, background } = self;
         if background {
             // Away from the terminal that started it: its Ctrl-C and its end are not ours.
             let _ = fleet_engine::detach();
         }
         let engine = context.engine.without_project();
+        let engine = agent.map_or(Ok(engine), |agent| context.engine.with_agent(&agent))?;
         let output = context.output;
         let request = Request { slots, background, until_idle };
         runner::run(&engine, request, &mut |notice| tell(output, &notice)).await

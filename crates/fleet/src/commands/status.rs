@@ -2,7 +2,8 @@ use std::collections::BTreeSet;
 
 use clap::Args;
 use fleet_api::verbs::runner_missing::Unattended;
-use fleet_api::verbs::runner_status::{Answer, NeedsYou, Request};
+use fleet_api::verbs::runner_status::{Answer, Request};
+use fleet_api::views::NeedsYou;
 use fleet_core::text::escaped;
 
 use super::Context;
@@ -39,8 +40,15 @@ fn render(status: &Answer, unattended: Option<Unattended>, context: &Context) ->
             format!("runner {name}  {slots}, {place},{pid} up {since}{outdated}")
         })
         .collect();
+    for runner in &status.runners {
+        let shortage = runner.shortage.iter().map(|text| format!("no agent is started for now: {text}"));
+        lines.extend(shortage.map(|line| warn(&format!("! {}: {line}", runner.name))));
+    }
     if lines.is_empty() {
         lines.extend(no_runner(unattended).map(ToOwned::to_owned));
+    }
+    if status.frozen {
+        lines.push(warn("! every agent is frozen: `fleet unfreeze` lets them continue"));
     }
     let more = if status.ready_more { "more than " } else { "" };
     let ready = count(status.ready, "task");
@@ -60,6 +68,7 @@ fn render(status: &Answer, unattended: Option<Unattended>, context: &Context) ->
             escaped(path)
         ));
     }
+    lines.extend(status.queue_paused.iter().map(|pause| warn(&escaped(&pause.sentence()))));
     for pause in &status.paused {
         let left = until(pause.until.0, context.engine.now());
         lines.push(format!("{} is paused and continues {left}: {}", pause.account, escaped(&pause.why)));
@@ -93,7 +102,7 @@ fn needs_you(status: &Answer) -> Vec<String> {
     let next: BTreeSet<String> = status.needs_you.iter().map(next).collect();
     let mut lines = vec![String::new(), strong("needs you"), rows, arrows(&Vec::from_iter(next))];
     if status.needs_you_more {
-        lines.push(dim("there are more: `fleet task list -A --status failed,waiting`"));
+        lines.push(dim("there are more: `fleet inbox` lists them"));
     }
     lines.push(String::new());
     lines
@@ -101,7 +110,9 @@ fn needs_you(status: &Answer) -> Vec<String> {
 
 /// The same advice for all of a kind.
 fn next(one: &NeedsYou) -> String {
-    one.next.replace(one.task.as_str(), "ID")
+    let next =
+        one.question.as_ref().map_or_else(|| one.next.clone(), |asked| one.next.replace(&asked.id, "ID"));
+    next.replace(one.task.as_str(), "ID")
 }
 
 /// What is said instead of runners; nothing where a note has said it already.

@@ -105,7 +105,7 @@ pub(super) fn problem(batch: Option<BatchId>, tasks: &[Followed], deleted: usize
             let message = format!("{} of {} not done", several.len(), count(tasks.len() + deleted, "task"));
             let named = several.iter().take(NAMED).map(|one| {
                 let name = name(one);
-                let next = if one.task.state == TaskState::Waiting { "prompt" } else { "resume" };
+                let next = if one.task.state == TaskState::Waiting { "answer" } else { "resume" };
                 format!("{}: `fleet why {name}`, `fleet logs {name}`, `fleet {next} {name}`", task_line(one))
             });
             let more = several.len().checked_sub(NAMED + 1);
@@ -125,7 +125,7 @@ fn failure_of_one(one: &Followed) -> Problem {
         TaskState::Failed if never_started => {
             return problem.hint(format!("`fleet why {name}` explains it, and what to do about it"));
         }
-        TaskState::Waiting => return problem.hint(format!("`fleet prompt {name} \"…\"` answers it")),
+        TaskState::Waiting => return problem.hint(format!("`fleet answer {name} \"…\"` answers it")),
         TaskState::Held | TaskState::Queued => problem,
         _ => problem
             .hint(format!("`fleet why {name}` explains it, `fleet logs {name}` shows what the agent said")),

@@ -20,9 +20,7 @@ fleet land login
 fleet add 'Fix it'
 fleet new 'Fix it'
 fleet queue
-fleet tasks
 fleet top
-fleet watch
 fleet tail login
 fleet attach login
 fleet answer login yes
@@ -32,7 +30,6 @@ fleet wait login
 fleet login
 fleet install
 fleet version
-fleet pause claude
 fleet hold ID
 fleet search parser
 fleet checkout login

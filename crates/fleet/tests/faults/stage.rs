@@ -41,6 +41,8 @@ impl Stage {
         let signs = fleet.user_home().join("signs");
         fs::create_dir(&signs).unwrap();
         let fleet = fleet.env("FLEET_RUNNER_LEASE_SECONDS", "2").env("FLEET_LIMITS_STOP_GRACE", "1s");
+        // Some of them have small disks.
+        let fleet = fleet.env("FLEET_ADMISSION_FREE_DISK", "none");
         let head = repo.git(&["rev-parse", "HEAD"]);
         let stage = Self { fleet, repo, signs, head, logs: AtomicUsize::new(0) };
         stage.set_traps();

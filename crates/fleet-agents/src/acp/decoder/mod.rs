@@ -24,7 +24,7 @@ use super::remark::{self, Remark};
 use super::speech::{Speech, SpeechKind};
 use super::spending::ConversationCost;
 use super::wire::{FIRST_PROMPT, INITIALIZE, Incoming, OPEN, Outbox, tool_server};
-use crate::adapter::{AgentFailure, Brief, Conversation, Decoder};
+use crate::adapter::{AgentFailure, Brief, ContextReading, Conversation, Decoder};
 use crate::common::refusal;
 use crate::common::words::{self, one_line};
 
@@ -248,6 +248,7 @@ impl AcpDecoder {
                 events.push(AgentEvent::Reasoning { text: lines.join("\n") });
             }
             SessionUpdate::UsageUpdate(update) => {
+                self.spending.context_update(update.used, update.size);
                 events.extend(update.cost.as_ref().and_then(|cost| self.spending.cost(cost)));
             }
             // What the agent could be asked for, how it is set, what it is called: nothing that it did.
@@ -372,6 +373,10 @@ impl Decoder for AcpDecoder {
 
     fn meter(&self) -> Option<Meter> {
         self.spending.meter()
+    }
+
+    fn context(&self) -> Option<ContextReading> {
+        self.spending.context()
     }
 
     fn failure(&self) -> Option<AgentFailure> {

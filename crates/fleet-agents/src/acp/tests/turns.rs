@@ -211,6 +211,8 @@ fn nothing_is_counted_twice() {
     let cost = |micro_usd| AgentEvent::Cost { micro_usd, counted: Counted::Total };
     assert_eq!(talk.events, [cost(100_000), cost(200_000)]);
     assert_eq!(talk.decoder.meter().unwrap().micro_usd, 500_000);
+    let context = talk.decoder.context().map(|context| (context.tokens, context.limit));
+    assert_eq!(context, Some((5, Some(10))), "it tells how full the conversation is");
     let usage = json!({ "inputTokens": 10, "outputTokens": 4, "thoughtTokens": 1, "cachedReadTokens": 3,
                         "totalTokens": 18 });
     for id in [3, 5] {

@@ -72,6 +72,38 @@ fn a_pipe_that_somebody_holds_open_is_left_after_a_while() {
     assert!(matches!(supervision.on(Input::Wake, s(7))[..], [Effect::End(_)]));
 }
 
+/// Its run ends at once, and well: the slot is for others until the answer comes.
+#[test]
+fn an_agent_that_parks_its_question_is_ended() {
+    let mut supervision = Supervision::new(SupervisionSettings::default(), s(0));
+    let parks = Input::Asking(Asking { waiting: 0, parks: true });
+    let ended = effects(&mut supervision, vec![(1, parks), (2, Input::Exited(AgentExit::Signal(15)))]);
+    assert_eq!(ended, [Effect::Start(BackgroundWork::EndFinished)]);
+    let inputs = vec![
+        (3, Input::Ended(BackgroundWork::EndFinished)),
+        (4, Input::Ended(BackgroundWork::EndRemaining)),
+        (5, Input::PipeClosed),
+        (6, Input::PipeClosed),
+    ];
+    let end = Effect::End(SupervisionEnd { exit: AgentExit::Code(0), stopped: None });
+    assert_eq!(effects(&mut supervision, inputs), [Effect::Start(BackgroundWork::EndRemaining), end]);
+}
+
+#[test]
+fn an_agent_that_waits_for_a_person_is_not_idle() {
+    let bounds = watchdog::WatchdogLimits { idle: Some(s(40)), ..watchdog::WatchdogLimits::default() };
+    let settings = SupervisionSettings { bounds, ..SupervisionSettings::default() };
+    let mut supervision = Supervision::new(settings, s(0));
+    let asks = |waiting| Input::Asking(Asking { waiting, parks: false });
+    assert_eq!(effects(&mut supervision, vec![(1, asks(1)), (100_000, Input::Wake)]), []);
+    let answered = vec![(100_001, asks(0)), (100_012, Input::Wake)];
+    assert_eq!(
+        effects(&mut supervision, answered),
+        [Effect::Start(BackgroundWork::Probe)],
+        "now it may hang"
+    );
+}
+
 #[test]
 fn money_over_its_bound_names_the_price_that_was_guessed() {
     let mut supervision = Supervision::new(bounded(None, Some(2_000_000)), s(0));
@@ -81,6 +113,24 @@ fn money_over_its_bound_names_the_price_that_was_guessed() {
     assert_eq!(effects, [Effect::Warn("a guess; set it".to_owned()), Effect::Start(BackgroundWork::Stop)]);
     let stopped = "stopped: over its limit of 2.00 USD; a guess".to_owned();
     assert_eq!(supervision.stopped, Some(StopCause::Money(stopped)));
+}
+
+#[test]
+fn a_conversation_that_is_nearly_full_is_stopped_unless_it_was_compacted() {
+    let settings = SupervisionSettings { context_pressure: Some(90), ..SupervisionSettings::default() };
+    let at =
+        |tokens| AgentStatus { context: Some(ContextUse { tokens, limit: 1_000 }), ..AgentStatus::default() };
+    let stopped = |settings, statuses: &[AgentStatus]| {
+        let mut supervision = Supervision::new(settings, s(0));
+        effects(&mut supervision, statuses.iter().cloned().map(|status| (1, said(status))).collect());
+        supervision.stopped
+    };
+    assert_eq!(stopped(settings, &[at(899), at(20), at(899)]), None);
+    let text = "its conversation has filled its model's context (900 of 1000 tokens, 90 %)";
+    assert_eq!(stopped(settings, &[at(899), at(900)]), Some(StopCause::Context(text.to_owned())));
+    assert_eq!(stopped(SupervisionSettings::default(), &[at(2_000)]), None, "a person decides");
+    let done = AgentStatus { is_done: true, ..at(950) };
+    assert_eq!(stopped(settings, &[done]), None, "its work is done");
 }
 
 #[test]

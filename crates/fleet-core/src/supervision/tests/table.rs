@@ -72,6 +72,11 @@ fn cause(settings: &SupervisionSettings, history: &[(Duration, Told)], is_finish
     if let Some(since) = done_since {
         return (now >= since + s(20)).then_some(Cause::Finished);
     }
+    let context = statuses(history).next_back().and_then(|(_, status)| status.context);
+    if let Some(full) = context.filter(|it| settings.context_pressure.is_some_and(|most| it.is_at(most))) {
+        let text = format!("its conversation has filled its model's context ({full})");
+        return stop(StopCause::Context, text);
+    }
     if let Some(overrun) = over_tokens(settings, history) {
         return if overrun.is_final { stop(StopCause::Tokens, overrun.text()) } else { None };
     }

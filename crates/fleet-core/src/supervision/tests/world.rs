@@ -66,20 +66,24 @@ impl Script {
             proptest::option::of(20_u64..200),
             any::<bool>(),
             proptest::bool::weighted(0.2),
+            proptest::option::weighted(0.2, 50_u8..100),
         );
         let settings =
-            settings.prop_map(|(time, idle, tokens, has_reservation, has_record)| SupervisionSettings {
-                bounds: watchdog::WatchdogLimits {
-                    time: time.map(s),
-                    idle: idle.map(s),
-                    tokens,
-                    micro_usd: None,
-                    snapshot_every: Some(s(30)),
-                },
-                limits: budget::Bounds { tokens: Some(150), micro_usd: None },
-                has_reservation,
-                warn_percent: 80,
-                has_record,
+            settings.prop_map(|(time, idle, tokens, has_reservation, has_record, context_pressure)| {
+                SupervisionSettings {
+                    bounds: watchdog::WatchdogLimits {
+                        time: time.map(s),
+                        idle: idle.map(s),
+                        tokens,
+                        micro_usd: None,
+                        snapshot_every: Some(s(30)),
+                    },
+                    limits: budget::Bounds { tokens: Some(150), micro_usd: None },
+                    has_reservation,
+                    warn_percent: 80,
+                    has_record,
+                    context_pressure,
+                }
             });
         let happenings = proptest::collection::vec((0_u64..50_000, happening), 0..24);
         let delays = proptest::collection::vec(prop_oneof![0_u64..50, 0_u64..8_000], 1..8);
@@ -258,6 +262,7 @@ impl World {
     fn status(&self) -> AgentStatus {
         AgentStatus {
             used: Used { tokens: self.tokens, micro_usd: 0 },
+            context: Some(ContextUse { tokens: self.tokens, limit: 250 }),
             is_done: self.is_done,
             backlog: match self.waiting_events {
                 0 => Backlog::Empty,

@@ -42,7 +42,7 @@ fn a_section_is_not_a_key() {
     let world = World::new().user("tasks = 3\nagents.claude = 'x'\n");
     insta::assert_snapshot!(world.problems(), @"
     config-unknown-key: /x/user.toml:1: `tasks` is a section, not a key
-      hint: its keys are `tasks.priority`, `tasks.retries`, `tasks.branch_prefix`, `tasks.list_limit`
+      hint: its keys are `tasks.priority`, `tasks.retries`, `tasks.check_retries`, `tasks.branch_prefix`, `tasks.list_limit`
       hint: `fleet config show` lists the keys
     config-unknown-key: /x/user.toml:2: `agents.claude` is a section, not a key
       hint: its keys are `agents.claude.model`, `agents.claude.models`, `agents.claude.aliases`, `agents.claude.effort`, `agents.claude.trust`, `agents.claude.cap`, `agents.claude.provider`, `agents.claude.account`, `agents.claude.fallback`, `agents.claude.program` and 21 more
@@ -51,7 +51,7 @@ fn a_section_is_not_a_key() {
     let get = |name| world.shown(&World::new().load().unwrap().get(name).unwrap_err());
     insta::assert_snapshot!(get("tasks"), @"
     config-unknown-key: `tasks` is a section, not a key
-      hint: its keys are `tasks.priority`, `tasks.retries`, `tasks.branch_prefix`, `tasks.list_limit`
+      hint: its keys are `tasks.priority`, `tasks.retries`, `tasks.check_retries`, `tasks.branch_prefix`, `tasks.list_limit`
       hint: `fleet config show` lists the keys
     ");
     insta::assert_snapshot!(get("priority"), @"
@@ -121,7 +121,7 @@ fn variables_and_flags_are_named() {
     config-invalid: --config: `postgres://ada:***@h` is not KEY=VALUE
       hint: for example `--config tasks.priority=4`
     config-unknown-key: --config: `tasks` is a section, not a key
-      hint: its keys are `tasks.priority`, `tasks.retries`, `tasks.branch_prefix`, `tasks.list_limit`
+      hint: its keys are `tasks.priority`, `tasks.retries`, `tasks.check_retries`, `tasks.branch_prefix`, `tasks.list_limit`
       hint: `fleet config show` lists the keys
     config-unknown-key: --config: unknown key `""`
       hint: `fleet config show` lists the keys

@@ -19,6 +19,9 @@ fn defaults_come_as_what_they_are() {
         idle: Some(20 * MINUTE),
         log: 64_000_000,
         stop_grace: Duration::from_secs(5),
+        context_pressure: 90,
+        context_restarts: 10,
+        context_sizes: Vec::new(),
     };
     assert_eq!(*config.limits(), limits);
     let workspaces = Workspaces {

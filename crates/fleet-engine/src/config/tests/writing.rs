@@ -5,7 +5,7 @@ use std::path::Path;
 use fleet_core::problem::Code;
 
 use super::World;
-use crate::config::{ConfigFile, ConfigValue, keys, set, template, unset};
+use crate::config::{ConfigFile, ConfigValue, keys, set, set_all, template, unset};
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o7777
@@ -43,7 +43,7 @@ fn every_key_can_be_set_in_a_template_and_taken_out_again() {
         "agents.*.model" => "opus-\"4\"",
         "autostart" | "workspaces.keep_ignored" | "agents.*.structured" => "true",
         "allowed_repos" => "/code, ~/work",
-        "limits.log" => "1MiB",
+        "limits.log" | "admission.free_memory" | "admission.free_disk" => "1MiB",
         "workspaces.copy" => ".env, config/*.key",
         "workspaces.pass_env" => "DATABASE_URL, AWS_*",
         "workspaces.setup" => "npm ci --loglevel=error,warn",
@@ -53,6 +53,7 @@ fn every_key_can_be_set_in_a_template_and_taken_out_again() {
         "agents.*.prompt" => "file",
         "agents.*.error_patterns" => "auth=a, b",
         "agents.*.context_limit" => "1000",
+        "limits.context_sizes" => "gpt-5*=400k",
         policy if policy.starts_with("policy.") => "pause",
         "update.url" => "https://example.org/latest",
         "ports.first" | "ports.last" => "30000",
@@ -169,7 +170,7 @@ fn a_wrong_request_changes_nothing() {
     let world = world.user("[tasks]\nx.y = 1\n");
     insta::assert_snapshot!(world.shown(&unset(&world.user_file(), "tasks").unwrap_err()), @"
     config-unknown-key: `tasks` is a section, not a key
-      hint: its keys are `tasks.priority`, `tasks.retries`, `tasks.branch_prefix`, `tasks.list_limit`
+      hint: its keys are `tasks.priority`, `tasks.retries`, `tasks.check_retries`, `tasks.branch_prefix`, `tasks.list_limit`
       hint: `fleet config show` lists the keys
     ");
     assert_eq!(world.text(), "[tasks]\nx.y = 1\n");
@@ -219,4 +220,28 @@ fn writers_at_the_same_time_lose_nothing() {
     assert!(config.caps().per_agent.is_empty() && agents.iter().any(|agent| agent == config.agent()));
     assert!(world.text().starts_with("# kept\n"));
     assert_eq!(names(world.folder.path()), ["user.toml"]);
+}
+
+#[test]
+fn several_values_are_set_or_none() {
+    let world = World::new().user("# mine\nagent = 'codex'\n");
+    let before = world.text();
+    let refused = set_all(&world.user_file(), &[("runner.slots", "3"), ("tasks.priority", "9")]).unwrap_err();
+    assert_eq!((refused.code, world.text()), (Code::ConfigInvalid, before));
+    let new = [
+        ("runner.slots", "3"),
+        ("tasks.priority", "2"),
+        ("agents.codex.model", "a\"b"),
+        ("runner.slots", "4"),
+    ];
+    let set: Vec<String> =
+        set_all(&world.user_file(), &new).unwrap().into_iter().map(|setting| setting.key).collect();
+    assert_eq!(
+        set,
+        ["tasks.priority", "agents.codex.model", "runner.slots"],
+        "the last value of a key counts"
+    );
+    let config = world.load().unwrap();
+    assert_eq!((config.runner().configured_slots, config.model_for("codex")), (4, Some("a\"b")));
+    assert!(world.text().starts_with("# mine\nagent = 'codex'\n"), "{}", world.text());
 }

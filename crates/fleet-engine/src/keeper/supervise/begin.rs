@@ -113,6 +113,7 @@ impl Keeper<'_> {
         let environment = self.environment(prepared, Some(&plan));
         let secrets = Secrets::new(secret_values(&environment).chain(self.secrets()).collect());
         let record = self.record_reader(adapter, &brief, environment, secrets.clone()).await?;
+        self.wait_while_frozen().await;
         let (started, tree) = self.start(&plan, &brief, prepared, group)?;
         let journal = self.journal(adapter, &brief, prepared, after);
         let hooks = Hooks { calls: self.hooks.listen(), first_prompt: self.first_prompt(adapter, &brief) };

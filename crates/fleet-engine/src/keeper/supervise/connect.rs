@@ -5,12 +5,12 @@ use std::io::PipeReader;
 use std::sync::Arc;
 
 use fleet_agents::{Adapter, Ask, Stream};
-use fleet_core::supervision::Supervision;
+use fleet_core::supervision::{Asking, Supervision};
 use fleet_host::log::CappedLog;
 use fleet_host::process::{ProcessTree, Terminal};
 use fleet_host::recording::Recording;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 use super::Supervisor;
@@ -20,6 +20,7 @@ use crate::clock;
 use crate::keeper::Keeper;
 use crate::keeper::agent::StartedAgent;
 use crate::keeper::agent_stdin::AgentStdin;
+use crate::keeper::freeze::Freezer;
 use crate::keeper::journal::Journal;
 use crate::keeper::mailbox::Mailbox;
 use crate::keeper::prepare::PreparedRun;
@@ -43,6 +44,13 @@ pub(super) struct AgentProcess<'k> {
 }
 
 impl Keeper<'_> {
+    /// What its agent asks people, from the beginning: it may be faster than its keeper.
+    fn asking(&self) -> watch::Receiver<Asking> {
+        let mut asking = self.asking.watch();
+        asking.mark_changed();
+        asking
+    }
+
     /// Reads the pipes of an agent. Where its output begins in the log.
     fn read_pipes(
         &self,
@@ -139,7 +147,9 @@ impl Keeper<'_> {
             marks: None,
             children: signal(SignalKind::child()).map_err(|error| error.to_string())?,
             orders,
+            freezer: Freezer::new(self.freeze_order.clone(), self.folder.clone()),
             waiting: self.hold.waiting.clone(),
+            asking: self.asking(),
             background: JoinSet::new(),
         })
     }

@@ -18,19 +18,21 @@ use fleet_core::budget::{Bounds, Used};
 use fleet_core::outcome::{AgentExit, StopCause};
 use fleet_core::run::{Reason, StopKind};
 use fleet_core::supervision::{
-    AgentStatus, BackgroundWork, Backlog, Effect, Input, Order, PriceGuess, Supervision, SupervisionEnd,
-    SupervisionSettings,
+    AgentStatus, Asking, BackgroundWork, Backlog, Effect, Input, Order, PriceGuess, Supervision,
+    SupervisionEnd, SupervisionSettings,
 };
 use fleet_core::watchdog;
 use fleet_host::git::{CommitMarks, Workspace};
 use fleet_host::process::{self, Exit, ProcessTree, StopSequence};
 use fleet_store::ops;
 use tokio::signal::unix::Signal;
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use super::Keeper;
 use super::agent_stdin::AgentStdin;
+use super::freeze::Freezer;
 use super::journal::{DecodedOutput, Journal, Stored};
 use super::lease::{Orders, WaitingCount};
 use super::mailbox::{Mailbox, ReadyMessage};
@@ -85,6 +87,9 @@ impl Keeper<'_> {
             has_reservation: self.run.reserved != Bounds::default(),
             warn_percent: self.config.spending().warn_percent,
             has_record: self.record_of(adapter, "").is_some(),
+            // In a terminal a person decides.
+            context_pressure: Some(configured.context_pressure)
+                .filter(|percent| *percent > 0 && !mode.is_interactive()),
         }
     }
 
@@ -154,7 +159,9 @@ struct Supervisor<'k> {
     marks: Option<CommitMarks>,
     children: Signal,
     orders: Orders,
+    freezer: Freezer,
     waiting: WaitingCount,
+    asking: watch::Receiver<Asking>,
     background: JoinSet<FinishedWork>,
 }
 
@@ -191,11 +198,11 @@ impl Supervisor<'_> {
         let mut input = Input::Status(self.status());
         if self.terminal.is_some() {
             // Nothing was put into the text that starts it.
-            let effects = self.supervision.on(Input::MessagesWait, clock::uptime());
+            let effects = self.supervision.on(Input::MessagesWait, self.freezer.now());
             self.carry_out(effects);
         }
         loop {
-            let effects = self.supervision.on(input, clock::uptime());
+            let effects = self.supervision.on(input, self.freezer.now());
             if let Some(verdict) = self.carry_out(effects) {
                 return verdict;
             }
@@ -221,14 +228,18 @@ impl Supervisor<'_> {
             if self.supervision.is_running()
                 && let Some(exit) = self.reap()
             {
+                self.freezer.agent_ended();
                 return Input::Exited(exit);
+            }
+            if self.freezer.order.has_changed().unwrap_or(false) {
+                self.freezer.obey(&self.tree).await;
             }
             if self.orders.has_changed().unwrap_or(false)
                 && let Some(order) = self.orders.borrow_and_update().clone()
             {
                 return Input::Order(order);
             }
-            let pause = self.supervision.wake_at().saturating_sub(clock::uptime());
+            let pause = self.supervision.wake_at().saturating_sub(self.freezer.now());
             if pause.is_zero() {
                 return Input::Wake;
             }
@@ -246,9 +257,14 @@ impl Supervisor<'_> {
                         return input;
                     }
                 }
+                Ok(()) = self.asking.changed() => {
+                    let asking = *self.asking.borrow_and_update();
+                    return Input::Asking(asking);
+                }
                 // These are looked at above, in that order.
                 _ = self.children.recv() => {}
                 Ok(()) = self.orders.changed() => self.orders.mark_changed(),
+                Ok(()) = self.freezer.order.changed() => self.freezer.order.mark_changed(),
                 () = sleep(pause) => {}
             }
         }
@@ -281,6 +297,7 @@ impl Supervisor<'_> {
         let guess = self.journal.guess().zip(remedy);
         AgentStatus {
             used: self.used(),
+            context: self.journal.context(&self.keeper.terms.context_sizes),
             is_done: self.journal.is_over(),
             // In a terminal a person can log in, or choose another model.
             hopeless: self.journal.hopeless().filter(|_| self.terminal.is_none()),
@@ -361,7 +378,7 @@ impl Supervisor<'_> {
             if let Ok(ended) = ended {
                 let input = self.ended(ended);
                 // It is over: nothing follows from it.
-                let _ = self.supervision.on(input, clock::uptime());
+                let _ = self.supervision.on(input, self.freezer.now());
             }
         }
     }

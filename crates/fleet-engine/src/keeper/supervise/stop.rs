@@ -24,7 +24,9 @@ impl Supervisor<'_> {
         let (workspace, run) = (Arc::clone(&self.workspace), self.keeper.run.id);
         let folder = self.keeper.folder.clone();
         let (tree, sequence) = (self.tree.clone(), asking(self.keeper.stop_sequence(), self.ask));
-        let is_told = self.ask == Some(Ask::Say) && self.journal.interrupt();
+        // One that is frozen is not woken for it.
+        let is_frozen = self.freezer.is_frozen();
+        let is_told = !is_frozen && self.ask == Some(Ask::Say) && self.journal.interrupt();
         if is_told {
             let words = self.journal.reply();
             self.stdin.write(words);
@@ -38,7 +40,14 @@ impl Supervisor<'_> {
             if is_told {
                 let _ = timeout(sequence.term_grace.min(ANSWER_TIMEOUT), exited(&tree.root)).await;
             }
-            let _ = spawn_blocking(move || drop(tree.stop(&sequence, &mut || {}))).await;
+            let end = move || {
+                if is_frozen {
+                    tree.kill_now(sequence.kill_patience, &mut || {})
+                } else {
+                    tree.stop(&sequence, &mut || {})
+                }
+            };
+            let _ = spawn_blocking(move || drop(end())).await;
         });
         self.beside(stopped, |()| FinishedWork::Input(Input::Ended(BackgroundWork::Stop)));
     }

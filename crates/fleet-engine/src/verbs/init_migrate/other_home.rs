@@ -176,7 +176,12 @@ async fn import(there: &Engine, folder: &Path, tasks: &[OtherTask], request: Req
     if request.dry_run {
         return Ok(());
     }
-    let request = task_import::Request { new_ids: false, dry_run: false, text: lines.join("\n") };
+    let request = task_import::Request {
+        new_ids: false,
+        dry_run: false,
+        format: Some(task_import::ImportFormat::Fleet),
+        text: lines.join("\n"),
+    };
     verbs::task_import::run(there, request).await?;
     for task in tasks {
         // If it cannot be written, only a crash before the folder is renamed would take the task over again.

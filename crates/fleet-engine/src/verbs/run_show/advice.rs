@@ -29,6 +29,13 @@ pub(in crate::verbs) fn next(engine: &Engine, detail: &RunDetail) -> Outcome<Vec
     if let Some(newest) = newest {
         next.push(format!("attempt {newest} came after this one: `fleet show {}`", run.task));
     }
+    next.extend(
+        detail
+            .question
+            .as_ref()
+            .filter(|asked| asked.is_open())
+            .map(|asked| question::how_to_answer(asked.id)),
+    );
     match run.state() {
         RunState::Preparing | RunState::Running | RunState::Finishing => {
             next.push(format!(
@@ -63,9 +70,6 @@ pub(in crate::verbs) fn next(engine: &Engine, detail: &RunDetail) -> Outcome<Vec
 
 fn after_success(detail: &RunDetail, name: &str, next: &mut Vec<String>) {
     let (task, state) = (detail.run.task, detail.task.as_ref().map(fleet_core::task::Task::state));
-    if state == Some(TaskState::Waiting) {
-        next.push(question::answer(task));
-    }
     let result = detail.result.as_deref().and_then(|text| serde_json::from_str::<RunResult>(text).ok());
     if result.is_some_and(|result| result.files == 0 && result.commit_count == 0) {
         next.push("it changed nothing, so there is no branch".to_owned());

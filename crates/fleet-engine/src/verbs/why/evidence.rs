@@ -27,7 +27,9 @@ pub(super) async fn of(engine: &Engine, run: &Run) -> Outcome<Vec<String>> {
     let result = engine.call(ops::GetRun { run: run.id }).await?.result;
     let result: Option<RunResult> = result.and_then(|text| serde_json::from_str(&text).ok());
     seen.extend(result.as_ref().filter(|_| run.state == RunState::Succeeded).map(done));
-    seen.extend(result.into_iter().flat_map(|result| result.remarks));
+    let (checks, remarks) = result.map(|result| (result.checks, result.remarks)).unwrap_or_default();
+    seen.extend(checks.iter().map(|check| format!("check: {}", check.summary())));
+    seen.extend(remarks);
     if run.reason.is_some() {
         let folder = engine.home().run(run.id);
         let lines = blocking(move || log_tail::of(&folder.stderr(), STDERR_LINES)).await?;

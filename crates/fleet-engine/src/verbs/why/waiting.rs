@@ -7,11 +7,14 @@ use fleet_core::task::{Status, Task, TaskMode, TaskState};
 use super::{NextStep, takers};
 use crate::runner::registry::{self, Runner};
 use crate::verbs::prelude::*;
-use crate::verbs::{reasons, task_show};
+use crate::verbs::{queue_pauses, reasons, task_show};
 use crate::{agents, runner};
 
 pub(super) async fn next(engine: &Engine, task: &Task, agent: &str) -> Outcome<NextStep> {
     Ok(match task.status(engine.now()) {
+        Status::In(TaskState::Running) if engine.home().frozen().exists() => {
+            NextStep::now("nothing while every agent here is frozen: `fleet unfreeze` lets them continue")
+        }
         Status::In(TaskState::Running) if task.spec.mode.is_interactive() => {
             NextStep::now("runs until somebody closes it, or it hits a limit of its task")
         }
@@ -28,7 +31,10 @@ pub(super) async fn next(engine: &Engine, task: &Task, agent: &str) -> Outcome<N
 }
 
 async fn scheduled(engine: &Engine, task: &Task, agent: &str) -> Outcome<NextStep> {
-    let again = task.history.failures + task.history.waits > 0;
+    if let Some(paused) = queue_pauses::of_task(engine, task.project, agent).await? {
+        return Ok(NextStep::now(format!("nothing: {}", paused.sentence())));
+    }
+    let again = task.history.has_failed();
     let starts = if again { "it is retried at that time" } else { "it starts at that time" };
     let obstacle = takers::obstacle(engine, task.project, agent).await?;
     let text = obstacle.map_or_else(
@@ -75,6 +81,9 @@ pub(super) async fn advice(engine: &Engine, task: &Task, agent: &str) -> Outcome
 
 /// Why a task that could start does not. Names the first obstacle; others come to light when it is gone.
 async fn ready(engine: &Engine, task: &Task, agent: &str) -> Outcome<NextStep> {
+    if let Some(paused) = queue_pauses::of_task(engine, task.project, agent).await? {
+        return Ok(NextStep::now(format!("nothing: {}", paused.sentence())));
+    }
     if let Some(obstacle) = takers::obstacle(engine, task.project, agent).await? {
         return Ok(NextStep::now(format!("nothing: {obstacle}")));
     }
@@ -93,10 +102,20 @@ async fn ready(engine: &Engine, task: &Task, agent: &str) -> Outcome<NextStep> {
             return Ok(NextStep::now(text));
         }
     }
+    if let Some(shortage) = shortage(engine)? {
+        return Ok(NextStep::now(format!("it starts when this machine can bear another agent: {shortage}")));
+    }
     if let Some(full) = full(engine, task.spec.mode).await? {
         return Ok(NextStep::now(full));
     }
     Ok(NextStep::now("it starts once no cap, budget or running task on the same files blocks it"))
+}
+
+/// What all runners here wait for. A runner elsewhere may have it.
+fn shortage(engine: &Engine) -> Outcome<Option<String>> {
+    let up = registry::taking_tasks(engine.home())?;
+    let all_short = up.iter().all(|runner| runner.shortage.is_some());
+    Ok(up.into_iter().next().filter(|_| all_short).and_then(|runner| Some(runner.shortage?.1)))
 }
 
 /// What a task of this mode waits for, if there is no room for it here. A runner elsewhere may have some.

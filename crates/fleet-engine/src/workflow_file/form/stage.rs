@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use fleet_core::argv;
 use fleet_core::limits::{Limit, Limits};
 use fleet_core::task::{AgentName, FieldError, ModelName};
 use fleet_core::workflow::{
@@ -11,7 +12,6 @@ use fleet_core::workflow::{
 use super::super::node::{Node, NodeKey, NodeValue};
 use super::super::reader::{Field, Fields, KnownNames, WorkflowReader};
 use super::super::source::SourceFile;
-use super::super::words;
 use super::{SourceMarks, copies, prompt};
 use crate::config::quoted;
 
@@ -289,7 +289,7 @@ fn check(reader: &mut WorkflowReader<'_>, field: Field<'_>) -> Option<Vec<String
         return reader.texts(Some(field));
     }
     let text = reader.text(Some(field))?;
-    match words::split(&text) {
+    match argv::split(&text) {
         Ok(words) => Some(words),
         Err(why) => {
             let help = format!("to use a shell, name it: [\"sh\", \"-c\", {text:?}]");

@@ -5,6 +5,8 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use fleet_core::time::Millis;
+
 use super::clean;
 use super::linked;
 use super::occupied::OccupancyCheck;
@@ -113,17 +115,20 @@ impl Area {
         claim
     }
 
-    /// Moves free worktrees aside that are more than the pool keeps. How many those were.
-    pub fn trim(&self) -> Result<usize, WorkspaceError> {
-        let mut free = 0;
+    /// Moves free worktrees aside that are more than the pool keeps and were given back before this moment. How many those
+    /// were.
+    pub fn trim(&self, before: Millis) -> Result<usize, WorkspaceError> {
+        let before = i128::from(before.0) * 1_000_000;
+        let free: Vec<SlotPlace> = self.places()?.into_iter().filter(|place| !place.has_note()).collect();
+        let spare = free.len().saturating_sub(self.pool);
         let mut moved = 0;
-        for place in self.places()? {
-            let Some(held) = place.try_hold()? else { continue };
-            if place.has_note() {
-                continue;
+        // Runs take the first ones first.
+        for place in free.iter().rev().filter(|place| place.given_back_at().is_none_or(|at| at < before)) {
+            if moved == spare {
+                break;
             }
-            free += 1;
-            if free > self.pool {
+            let Some(held) = place.try_hold()? else { continue };
+            if !place.has_note() {
                 self.discard(&held)?;
                 moved += 1;
             }

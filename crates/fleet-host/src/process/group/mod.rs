@@ -115,6 +115,13 @@ impl Group {
         }
     }
 
+    /// Lets no process in it run, or lets them run again. Where that is not possible, nothing changes.
+    pub(super) fn set_frozen(&self, frozen: bool) {
+        if self.is_ours() {
+            let _ = fs::write(self.dir.join("cgroup.freeze"), if frozen { "1" } else { "0" });
+        }
+    }
+
     /// Processor time of all that ever ran in it.
     pub(super) fn cpu(&self) -> Option<Duration> {
         let text = fs::read_to_string(self.dir.join("cpu.stat")).ok()?;

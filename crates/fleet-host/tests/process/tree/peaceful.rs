@@ -133,3 +133,27 @@ fn processor_time_adds_up() {
         run.assert_gone("a busy one");
     }
 }
+
+#[test]
+fn what_is_frozen_does_nothing_until_it_is_thawed() {
+    for is_grouped in [false, true] {
+        let run = Run::start("while :; do echo x >> ticks; /bin/sleep 0.01; done & sleep $1", is_grouped);
+        run.wait_for_sleepers(1);
+        let ticks = || std::fs::metadata(run.folder.path().join("ticks")).map_or(0, |file| file.len());
+        wait_until(BOUND, "it ticks", || ticks() > 0);
+        let frozen = run.tree.freeze();
+        // What was written when the last process stopped is all.
+        wait_until(BOUND, "it stands still", || {
+            let before = ticks();
+            std::thread::sleep(Duration::from_millis(100));
+            ticks() == before
+        });
+        let before = ticks();
+        frozen.thaw();
+        wait_until(BOUND, "it ticks again", || ticks() > before);
+        let frozen = run.tree.freeze();
+        assert_eq!(run.tree.kill_now(BOUND, &mut || {}).left, [], "what is frozen can be killed");
+        drop(frozen);
+        run.assert_gone("killed while it was frozen");
+    }
+}

@@ -108,6 +108,7 @@ tools! {
     detect_conflicts,
     review_completed,
     check_agent_status,
+    ask_person,
 }
 
 pub(crate) use wait::MAX_WAIT;

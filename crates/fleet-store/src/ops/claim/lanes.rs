@@ -15,6 +15,7 @@ use crate::dialect::Dialect;
 use crate::ops::deps::id_list;
 use crate::ops::ledger::{spending, spent};
 use crate::ops::prelude::*;
+use crate::ops::queue_pauses::take_scopes;
 use crate::ops::rows::{self, Described, task_columns};
 use crate::tx::Lock;
 
@@ -134,8 +135,9 @@ impl Claim {
         let mut answers = tx.query_all(statements).await?.into_iter();
         let mut next = || answers.next().unwrap_or_default();
         let mut load = Load::default();
-        let paused: BTreeSet<String> =
+        let mut paused: BTreeSet<String> =
             next().into_iter().map(|mut row| row.text()).collect::<Result<_, _>>()?;
+        load.queue_pauses = take_scopes(&mut paused)?;
         load.paused = self.paused_agents(&paused);
         for mut row in next() {
             let (project, agent): (ProjectId, _) = (row.parse()?, row.text()?);

@@ -1,6 +1,8 @@
 //! The end of a run, and what it means for its task.
 
 use fleet_core::Machine as _;
+use fleet_core::message::waits_instead;
+use fleet_core::outcome::RunResult;
 use fleet_core::run::{Ending, Reason, Run, RunState};
 use fleet_core::task::{Task, TaskMove};
 use serde::{Deserialize, Serialize};
@@ -11,6 +13,7 @@ use super::texts::{RunTextKind, shown, write_text};
 use crate::ops::messages::has_new_messages;
 use crate::ops::pauses;
 use crate::ops::prelude::*;
+use crate::ops::questions::{has_unseen_answer, note_ending_question, open_of, withdraw_open};
 use crate::ops::rows::{read_task, step, write_move};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -76,12 +79,14 @@ impl EndRun {
                 self.failed(tx, &mut task, run, (*reason, shown(detail))).await?
             }
             Ending::Succeeded if has_new_messages(tx, run, self.now).await? => goes_on(&mut task),
+            Ending::Asked => self.asked(tx, &mut task, run).await?,
             _ => self.ended(&mut task, run),
         };
-        let Consequence { event, fact } = match &run.stop {
+        let consequence = match &run.stop {
             Some(stop) if stop.overrides(consequence.event) => cancelled(&mut task, &stop.why),
             _ => consequence,
         };
+        let Consequence { event, fact } = self.unless_asked(tx, &task, consequence).await?;
         step(&mut task, event)?;
         let close = sql!(
             "UPDATE runs SET state = $2, reason = $3, detail = $4, ended_at = $5, agent_state = NULL WHERE id = $1",
@@ -105,13 +110,45 @@ impl EndRun {
         Ok(task)
     }
 
+    /// The task waits for a person, unless the answer came while the run was ending.
+    async fn asked(&self, tx: &mut dyn Tx, task: &mut Task, run: &Run) -> Result<Consequence, StoreError> {
+        if open_of(tx, task.id).await?.is_empty() {
+            if has_unseen_answer(tx, run).await? {
+                return Ok(goes_on(task));
+            }
+            let result = self.result.as_deref().and_then(|text| serde_json::from_str::<RunResult>(text).ok());
+            let text = result.map(|result| result.summary).unwrap_or_default();
+            note_ending_question(tx, (task, run), &text, self.now).await?;
+        }
+        Ok(Consequence { event: TaskMove::Ask, fact: Fact::TaskWaiting {} })
+    }
+
+    /// A question that was asked in place goes on as parked when its run is gone. It is moot when its task is settled.
+    async fn unless_asked(
+        &self,
+        tx: &mut dyn Tx,
+        task: &Task,
+        consequence: Consequence,
+    ) -> Result<Consequence, StoreError> {
+        if consequence.event == TaskMove::Ask {
+            return Ok(consequence);
+        }
+        if open_of(tx, task.id).await?.is_empty() {
+            return Ok(consequence);
+        }
+        if waits_instead(consequence.event, self.ending.reason()) {
+            return Ok(Consequence { event: TaskMove::Ask, fact: Fact::TaskWaiting {} });
+        }
+        withdraw_open(tx, task.id, self.now).await?;
+        Ok(consequence)
+    }
+
     /// What happens to the task of a run that did not fail; updates its history.
     fn ended(&self, task: &mut Task, run: &Run) -> Consequence {
         match &self.ending {
-            Ending::Asked => Consequence { event: TaskMove::Ask, fact: Fact::TaskWaiting {} },
             Ending::Released(detail) => released(task, run, shown(detail)),
             Ending::Cancelled(why) => cancelled(task, why),
-            Ending::Succeeded | Ending::Failed(..) => {
+            Ending::Succeeded | Ending::Asked | Ending::Failed(..) => {
                 task.history.reason = None;
                 Consequence { event: TaskMove::Finish, fact: Fact::TaskDone {} }
             }

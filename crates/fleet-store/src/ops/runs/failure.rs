@@ -54,15 +54,9 @@ impl EndRun {
             FailureAction::HandOver => self.next(tx, task, run).await?,
             _ => None,
         };
-        let (failures, waits) = (task.history.failures, task.history.waits);
-        let (mode, retry) = (run.mode, task.spec.retry);
-        let failure = FailedRun { reason, mode, failures, waits, retry, jitter: self.jitter };
+        let failure = FailedRun::new(reason, task, run.mode, self.jitter);
         let verdict = policy.after_failure(&failure, next);
-        if verdict.counts(reason) {
-            task.history.failures += 1;
-        } else {
-            task.history.waits += 1;
-        }
+        task.history.count(verdict.counter(reason));
         task.history.reason = Some(reason);
         task.history.remark = Some(detail.clone());
         let failures = task.history.failures;

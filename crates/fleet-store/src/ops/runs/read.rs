@@ -1,5 +1,6 @@
 //! Reading single runs, and those that live.
 
+use fleet_core::message::Question;
 use fleet_core::project::Project;
 use fleet_core::run::{Run, RunReport};
 use fleet_core::task::Task;
@@ -9,6 +10,7 @@ use super::row::{run, run_columns};
 use super::texts::RunTextKind;
 use crate::ops::prelude::*;
 use crate::ops::projects::{self, project_columns};
+use crate::ops::questions::{is_open, question, question_columns};
 use crate::ops::rows::{self, Described, task_columns};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -22,6 +24,8 @@ pub struct RunDetail {
     pub project: Project,
     pub report: Option<RunReport>,
     pub result: Option<String>,
+    /// What its agent asked last, if nobody has answered.
+    pub question: Option<Question>,
 }
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -39,6 +43,15 @@ const PROJECT_OF_RUN: &str = concat!(
     "SELECT ",
     project_columns!("r.place"),
     " FROM runs r JOIN projects p ON p.id = r.project WHERE r.id = $1"
+);
+
+const QUESTION_OF_RUN: &str = concat!(
+    "SELECT ",
+    question_columns!(),
+    " FROM runs r JOIN messages m ON m.task = r.task AND m.sender = r.id WHERE r.id = $1 AND (",
+    is_open!(),
+    " OR m.kind = 'question' AND EXISTS (SELECT 1 FROM messages a WHERE a.task = m.task AND a.reply_to = m.seq \
+       AND a.kind = 'answer' AND a.seen_at IS NULL)) ORDER BY m.seq DESC LIMIT 1"
 );
 
 #[async_trait]
@@ -62,6 +75,7 @@ impl Op for GetRun {
                 self.run,
                 RunTextKind::Result.as_str()
             ),
+            sql!(QUESTION_OF_RUN, self.run),
         ];
         let mut answers = tx.query_all(statements).await?.into_iter();
         let mut next = || answers.next().unwrap_or_default().into_iter().next();
@@ -73,6 +87,7 @@ impl Op for GetRun {
             project: projects::project(next().ok_or_else(gone)?)?,
             report: next().map(|mut row| row.json()).transpose()?,
             result: next().map(|mut row| row.text()).transpose()?,
+            question: next().map(question).transpose()?,
         })
     }
 }

@@ -115,6 +115,18 @@ pub(super) async fn lock_both(
     Ok((task, lock_live_run(tx, run, attempt).await?))
 }
 
+/// The live run of an agent that says something, with its task. Task before run, as everywhere.
+pub(in crate::ops) async fn lock_live_run_of_agent(
+    tx: &mut dyn Tx,
+    id: RunId,
+) -> Result<(Task, Run), StoreError> {
+    let find = sql!("SELECT task, fence FROM runs WHERE id = $1", id);
+    let row = tx.query_one(find).await?;
+    let mut row = row.ok_or_else(|| StoreError::RunNotFound(id.to_string()))?;
+    let (task, attempt) = (row.parse()?, row.int()?);
+    lock_both(tx, task, id, attempt).await
+}
+
 /// The same for a run that is about to end. The workflow of its task is locked before both, as everywhere: see
 /// [`lock_task_to_move`](crate::ops::rows::lock_task_to_move). A task without a workflow costs no further statement.
 pub(super) async fn lock_to_end(

@@ -103,7 +103,8 @@ fn of_stage(workflow: &Workflow, stage: &Stage, name: &str) -> Result<TaskSpec, 
     task.base = (stage.start == StageStart::New).then(|| workflow.base.clone());
     task.limits = stage.limits;
     if let Some(retries) = stage.retries {
-        task.retry = RetryPolicy { retries, ..task.retry };
+        // An author who says how often a stage is retried means all of its failures.
+        task.retry = RetryPolicy { retries, check_retries: retries, ..task.retry };
     }
     task.read_only = stage.changes == ChangeRule::None;
     task.may_be_empty = stage.changes == ChangeRule::Optional;

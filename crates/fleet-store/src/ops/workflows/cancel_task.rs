@@ -4,6 +4,7 @@ use fleet_core::run::{StopKind, StopRequest};
 use fleet_core::task::{TaskMove, TaskState};
 
 use crate::ops::prelude::*;
+use crate::ops::questions::withdraw_open;
 use crate::ops::rows::{about, lock_task, step, write_move_alone};
 use crate::ops::runs::row::{run, run_columns};
 use crate::ops::runs::stop::order_stop;
@@ -32,6 +33,7 @@ pub(super) async fn cancel_task(
         step(&mut task, TaskMove::Cancel)?;
         task.history.remark = Some(why.to_owned());
         let fact = Fact::TaskCancelled { remark: Some(why.to_owned()) };
+        withdraw_open(tx, task.id, now).await?;
         write_move_alone(tx, &task, now, (about(&task), &fact)).await?;
         return Ok(CancelOutcome::Cancelled);
     }

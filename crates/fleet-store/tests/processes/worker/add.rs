@@ -74,7 +74,11 @@ fn spec(worker: &mut Worker) -> TaskSpec {
     spec.priority = Priority::try_from(1 + i64::try_from(worker.dice.below(5)).unwrap()).unwrap();
     spec.labels = Labels::try_from(BTreeSet::from([label(&worker.orders.name)])).unwrap();
     spec.description = "Line after line.\n".repeat(worker.dice.below(60)).parse().unwrap();
-    spec.retry = RetryPolicy { retries: RetryPolicy::MAX_RETRIES, backoff_seconds: 0 };
+    spec.retry = RetryPolicy {
+        retries: RetryPolicy::MAX_RETRIES,
+        backoff_seconds: 0,
+        check_retries: RetryPolicy::MAX_RETRIES,
+    };
     if worker.dice.once_in(8) {
         spec.not_before = Some(now().plus(Duration::from_millis(30)));
     }

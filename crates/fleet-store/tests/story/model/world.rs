@@ -8,7 +8,8 @@ use fleet_core::deps::{self, Edge, Obstacle};
 use fleet_core::id::{ProjectId, TaskId};
 use fleet_core::message::{Addressee, MessageKind, Reception, receive};
 use fleet_core::policy::{
-    AccountState, FailedRun, FailureDecision, Policy, ProviderRefusal, RetryPolicy, after_refusal,
+    AccountState, FailedRun, FailureCounter, FailureDecision, Policy, ProviderRefusal, RetryPolicy,
+    after_refusal,
 };
 use fleet_core::run::{Ending, Reason, Run};
 use fleet_core::schedule::{self, QueuedTask};
@@ -41,6 +42,8 @@ struct Known {
     retry: RetryPolicy,
     failures: u32,
     waits: u32,
+    check_failures: u32,
+    context_restarts: u32,
     reason: Option<Reason>,
     attempt: i64,
 }
@@ -66,6 +69,8 @@ pub(super) fn shape(task: &Task, after: &[TaskId]) -> Shape {
         retry: task.spec.retry,
         failures: task.history.failures,
         waits: task.history.waits,
+        check_failures: task.history.check_failures,
+        context_restarts: task.history.context_restarts,
         reason: task.history.reason,
         attempt: task.history.attempts,
     };
@@ -142,7 +147,7 @@ impl World {
 
     async fn add(&mut self, rig: &Rig, step: &Step) {
         let Step::Add { priority, after, delay, retries } = step else { return };
-        let retry = RetryPolicy { retries: *retries, backoff_seconds: 20 };
+        let retry = RetryPolicy { retries: *retries, backoff_seconds: 20, check_retries: *retries };
         let not_before = Some(rig.now().plus(Duration::from_secs(*delay))).filter(|_| *delay > 0);
         let mut draft = rig.draft_in(self.project, "random");
         draft.spec.priority = (*priority).try_into().unwrap();
@@ -164,6 +169,8 @@ impl World {
             retry,
             failures: 0,
             waits: 0,
+            check_failures: 0,
+            context_restarts: 0,
             reason: None,
             attempt: 0,
         };
@@ -206,7 +213,9 @@ impl World {
         };
         assert_eq!(answer.unwrap().state(), to);
         if event == TaskMove::Retry {
-            (known.failures, known.waits, known.reason, known.retry_at) = (0, 0, None, None);
+            (known.failures, known.waits) = (0, 0);
+            (known.check_failures, known.context_restarts) = (0, 0);
+            (known.reason, known.retry_at) = (None, None);
         }
         known.state = to;
         self.live.retain(|run| run.task != id);
@@ -246,7 +255,9 @@ impl World {
         if reception == Reception::Reopened {
             self.step(id, TaskMove::Reopen);
             let known = self.known(id);
-            (known.failures, known.waits, known.reason, known.retry_at) = (0, 0, None, None);
+            (known.failures, known.waits) = (0, 0);
+            (known.check_failures, known.context_restarts) = (0, 0);
+            (known.reason, known.retry_at) = (None, None);
         }
         assert_eq!(told.task.state(), self.tasks[&id].state);
     }
@@ -296,6 +307,8 @@ impl World {
             }
             End::Ask => {
                 self.step(run.task, TaskMove::Ask);
+                // Its question is a message, too.
+                *self.prompts.entry(run.task).or_default() += 1;
                 self.served(rig.now(), &run);
             }
             End::Release => self.step(run.task, TaskMove::Requeue),
@@ -344,13 +357,17 @@ impl World {
             }
         }
         let known = self.known(id);
-        let (failures, waits, retry) = (known.failures, known.waits, known.retry);
-        let failure = FailedRun { reason, mode: TaskMode::Headless, failures, waits, retry, jitter };
+        let (mode, retry) = (TaskMode::Headless, known.retry);
+        let (failures, waits) = (known.failures, known.waits);
+        let (check_failures, context_restarts) = (known.check_failures, known.context_restarts);
+        let failure =
+            FailedRun { reason, mode, failures, waits, check_failures, context_restarts, retry, jitter };
         let verdict = policy.after_failure(&failure, None);
-        if verdict.counts(reason) {
-            known.failures += 1;
-        } else {
-            known.waits += 1;
+        match verdict.counter(reason) {
+            FailureCounter::Failures => known.failures += 1,
+            FailureCounter::Waits => known.waits += 1,
+            FailureCounter::Checks => known.check_failures += 1,
+            FailureCounter::ContextRestarts => known.context_restarts += 1,
         }
         known.reason = Some(reason);
         match verdict {

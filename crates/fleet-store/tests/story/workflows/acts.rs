@@ -153,5 +153,5 @@ impl Rig {
 
 /// Failures are final.
 pub(super) fn no_retry() -> RetryPolicy {
-    RetryPolicy { retries: 0, ..RetryPolicy::default() }
+    RetryPolicy { retries: 0, check_retries: 0, ..RetryPolicy::default() }
 }

@@ -14,7 +14,7 @@ use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::task::TaskMode;
 use fleet_core::text::escaped;
 use fleet_engine::terminal::{AttachOptions, Attached, DetachKey, TerminalEnd, attach};
-use tokio::time::{Instant, sleep};
+use tokio::time::Instant;
 
 use super::Context;
 use super::launching::wake;
@@ -22,13 +22,12 @@ use crate::Done;
 use crate::output::dim;
 use tmux::Layout;
 
-/// How often it is looked whether an agent has started.
-const POLL_INTERVAL: Duration = Duration::from_millis(20);
-const SLOW_POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// An agent that has not started after this is not waited for.
 const START_TIMEOUT: Duration = Duration::from_mins(5);
-/// After this, people are told what they wait for.
-const NOTICE_DELAY: Duration = Duration::from_secs(1);
+/// After this many seconds, people are told what they wait for.
+const NOTICE_DELAY: u32 = 1;
+/// It is waited for in pieces of this many seconds.
+const WAIT_SECONDS: u32 = 20;
 
 /// Attach to an agent's terminal
 ///
@@ -87,7 +86,7 @@ impl Attach {
                 .hint("`fleet attach --tmux ID…` opens a window for each"));
         };
         let detach_key = detach_key(context, self.detach_key.as_deref())?;
-        let found = context.call(Request { id: id.clone() }).await?;
+        let found = context.call(Request { id: id.clone(), wait_seconds: None }).await?;
         if found.target == AttachTarget::Over && !self.takeover {
             return Err(over(id));
         }
@@ -176,7 +175,8 @@ fn banner(found: &Answer, read_only: bool) -> String {
 async fn until_started(context: &Context, id: &str) -> Outcome<Answer> {
     let (began, mut is_told) = (Instant::now(), false);
     loop {
-        let found = context.call(Request { id: id.to_owned() }).await?;
+        let wait_seconds = Some(if is_told { WAIT_SECONDS } else { NOTICE_DELAY });
+        let found = context.call(Request { id: id.to_owned(), wait_seconds }).await?;
         if found.target != AttachTarget::Starting {
             return Ok(found);
         }
@@ -184,12 +184,10 @@ async fn until_started(context: &Context, id: &str) -> Outcome<Answer> {
             return Err(Problem::new(Code::NoTerminal, format!("{} does not start", escaped(&found.title)))
                 .hint(format!("`fleet why {id}` says why")));
         }
-        if !is_told && began.elapsed() > NOTICE_DELAY {
+        if !is_told {
             is_told = true;
             context.output.note(&dim(&waiting(context, id).await));
         }
-        // Quick at first; what waits for long need not be asked often.
-        sleep(if is_told { SLOW_POLL_INTERVAL } else { POLL_INTERVAL }).await;
     }
 }
 

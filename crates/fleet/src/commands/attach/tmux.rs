@@ -63,7 +63,7 @@ async fn meant(context: &Context, id: &str) -> Outcome<Vec<Shown>> {
         let found = context.call(request).await?.targets.into_iter();
         return Ok(found.map(|one| Shown { name: one.branch, task: one.task.to_string() }).collect());
     }
-    let found = context.call(Request { id: id.to_owned() }).await?;
+    let found = context.call(Request { id: id.to_owned(), wait_seconds: None }).await?;
     Ok(vec![Shown { name: found.branch.unwrap_or(found.title), task: found.task.to_string() }])
 }
 

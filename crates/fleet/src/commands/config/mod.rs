@@ -36,7 +36,7 @@ impl Config {
             Some(command) => command.run(context).await,
             None if edit => edit::Edit::own().run(context).await,
             None if validate => validate::Validate {}.run(context).await,
-            None => show::Show { show_origin }.run(context).await,
+            None => show::Show { show_origin, raw: false }.run(context).await,
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use clap::Args;
 use fleet_api::verbs::config_show::Request;
+use fleet_api::verbs::config_text;
+use fleet_core::text::escaped;
 
 use super::super::Context;
 use crate::Done;
@@ -14,10 +16,16 @@ pub(crate) struct Show {
     /// Where each value comes from
     #[arg(long)]
     pub(super) show_origin: bool,
+    /// Print your configuration file as it is, secrets included
+    #[arg(long, conflicts_with = "show_origin")]
+    pub(super) raw: bool,
 }
 
 impl Show {
     pub(crate) async fn run(self, context: &Context) -> Done {
+        if self.raw {
+            return raw(context).await;
+        }
         let answer = context.call(Request::default()).await?;
         context.output.show(&answer, || {
             let column = columns(&answer.settings);
@@ -31,4 +39,12 @@ impl Show {
             table(shown)
         })
     }
+}
+
+async fn raw(context: &Context) -> Done {
+    let file = context.call(config_text::Request::default()).await?;
+    if file.text.is_none() {
+        context.output.note(&format!("there is no file {}: everything has its default", escaped(&file.path)));
+    }
+    context.output.show(&file, || file.text.as_deref().unwrap_or_default().trim_end().to_owned())
 }

@@ -98,6 +98,10 @@ impl DemoWork {
             ScriptStep::Error { reason, text } => print::line(&DemoLine::Error { reason, text })?,
             ScriptStep::Report { text } => self.ending = LastLine::Words(text),
             ScriptStep::Ask { text } => self.ask(text)?,
+            ScriptStep::Question { text, options } => self.question(&text, &options)?,
+            ScriptStep::Park { text } => {
+                self.tool("fleet ask", &text, None, || demo::run_self(&["ask", "--park", "--", &text]))?;
+            }
             ScriptStep::Done { summary } => self.declare("done", &summary)?,
             ScriptStep::Fail { summary } => self.declare("fail", &summary)?,
             ScriptStep::Fork { child } => self.fork(&child)?,
@@ -120,6 +124,19 @@ impl DemoWork {
     fn ask(&mut self, text: String) -> io::Result<()> {
         self.ending = LastLine::Nothing;
         print::line(&DemoLine::Question { text })
+    }
+
+    /// Waits for a person, and says the answer.
+    fn question(&mut self, text: &str, options: &[String]) -> io::Result<()> {
+        let mut args = vec!["ask"];
+        for option in options {
+            args.extend(["--option", option]);
+        }
+        args.extend(["--", text]);
+        match self.tool("fleet ask", text, None, || demo::run_self(&args))? {
+            Some(answer) => self.say(format!("The answer: {}", answer.trim_end())),
+            None => Ok(()),
+        }
     }
 
     /// As any agent does it: by a command, with the run in its environment.

@@ -23,7 +23,7 @@ fn known(result: &RunResult) -> String {
     parts.push(listed("commit", "commits", result.commit_count, &result.commits));
     let tests: Vec<String> = result.tests.iter().map(test).collect();
     parts.push(listed("test, as the agent reports", "tests, as the agent reports", tests.len(), &tests));
-    let checks: Vec<String> = result.checks.iter().map(check).collect();
+    let checks: Vec<String> = result.checks.iter().map(CheckResult::summary).collect();
     parts.push(listed("check", "checks", checks.len(), &checks));
     parts.extend(
         result.verdict.as_ref().map(|said| format!("{} {}", dim("verdict"), escaped(&verdict(said)))),
@@ -38,11 +38,6 @@ fn known(result: &RunResult) -> String {
 fn test(test: &TestLine) -> String {
     let detail = if test.detail.is_empty() { String::new() } else { format!(" ({})", test.detail) };
     format!("{} {}{detail}", test.outcome, test.name)
-}
-
-fn check(receipt: &CheckResult) -> String {
-    let verb = if receipt.is_good() { "passed".to_owned() } else { receipt.exit.to_string() };
-    format!("{} {verb} ({}s)", receipt.argv.join(" "), receipt.seconds)
 }
 
 fn verdict(verdict: &Verdict) -> String {

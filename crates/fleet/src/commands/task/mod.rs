@@ -27,6 +27,8 @@ impl Task {
     }
 }
 
+pub(super) use ready::list_ready;
+
 /// Shows tasks that a command changed: one line each.
 async fn moved(context: &Context, answer: Answer) -> Done {
     let line = |task: &TaskView| {

@@ -18,14 +18,18 @@ pub(crate) struct Ready {
 
 impl Ready {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let all_projects = self.request.all_projects;
-        let list = context.call(self.request).await?;
-        context.start_missed_runner().await;
-        rows::show(
-            context,
-            &list,
-            all_projects,
-            "nothing is ready; `fleet task list` shows what is waiting and why",
-        )
+        list_ready(context, self.request).await
     }
+}
+
+pub(in crate::commands) async fn list_ready(context: &Context, request: Request) -> Done {
+    let all_projects = request.all_projects;
+    let list = context.call(request).await?;
+    context.start_missed_runner().await;
+    rows::show(
+        context,
+        &list,
+        all_projects,
+        "nothing is ready; `fleet task list` shows what is waiting and why",
+    )
 }

@@ -47,14 +47,13 @@ fn fields(shown: &Answer) -> String {
     } else {
         format!("{}  {}", paint_status(&task.status), escaped(&note))
     };
-    let agent = [text(&task.agent), text(&task.model)].join(" ").trim().to_owned();
-    let attempts = if task.attempts == 0 {
-        String::new()
-    } else {
-        format!("{} ({} failed)", task.attempts, task.failures)
-    };
+    let named = task.agent.clone().unwrap_or_else(|| format!("{} (default)", shown.default_agent));
+    let agent = [text(&Some(named)), text(&task.model)].join(" ").trim().to_owned();
+    let attempts =
+        if task.attempts == 0 { String::new() } else { format!("{} ({})", task.attempts, failures(task)) };
     let meta =
         task.meta.iter().map(|(key, value)| format!("{key}={}", escaped(value.as_str()))).collect::<Vec<_>>();
+    let checks: Vec<String> = task.checks.iter().map(|argv| escaped(&argv.join(" ")).into_owned()).collect();
     let rows = [
         ("status", status),
         ("project", escaped(&shown.project_name).into_owned()),
@@ -73,7 +72,8 @@ fn fields(shown: &Answer) -> String {
         ("read-only", if task.read_only { "yes".to_owned() } else { String::new() }),
         ("limits", task.limits.to_string()),
         ("not before", when(task.not_before.filter(|at| at.0 > clock::now()))),
-        ("retries", task.retry.retries_in(task.mode).to_string()),
+        ("checks", checks.join("\n")),
+        ("retries", retries(task)),
         ("attempts", attempts),
         ("after", neighbours(&shown.after)),
         ("before", neighbours(&shown.before)),
@@ -82,6 +82,21 @@ fn fields(shown: &Answer) -> String {
         ("changed", format!("{} ago", ago(task.updated_at.0, clock::now()))),
     ];
     output::fields(&rows)
+}
+
+fn failures(task: &TaskView) -> String {
+    let counted = |number: u32, what: &str| (number > 0).then(|| format!(", {number} {what}"));
+    let more = counted(task.check_failures, "more by checks").into_iter();
+    let more = more.chain(counted(task.context_restarts, "with a full conversation"));
+    format!("{} failed{}", task.failures, more.collect::<String>())
+}
+
+fn retries(task: &TaskView) -> String {
+    let retry = task.retry.in_mode(task.mode);
+    if task.checks.is_empty() && task.check_failures == 0 {
+        return retry.retries.to_string();
+    }
+    format!("{}, and {} after failed checks", retry.retries, retry.check_retries)
 }
 
 /// The run whose agent added it, and how far that is from people.

@@ -9,7 +9,7 @@ fn two_are_compared_in_numbers_and_line_by_line() {
     world.fleet.ok(&["config", "set", "workspaces.checks", "test -f a.txt"]);
     add(&world, "one", "write a.txt red\nwrite same.txt x", &[]);
     add(&world, "two", "write a.txt blue\nwrite same.txt x\nwrite b.txt more", &[]);
-    add(&world, "three", "write other.txt x", &["--retries", "0"]);
+    add(&world, "three", "write other.txt x", &["--check-retries", "0"]);
     run_all(&world);
     let text = world.fleet.ok(&["compare", "one", "two"]);
     for part in ["one", "two", "+2 -0", "+3 -0", "1 passed", "-red", "+blue", "+more"] {

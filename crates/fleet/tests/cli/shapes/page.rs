@@ -90,7 +90,7 @@ pub(super) fn is_task(value: &Value, described: bool, more: &str) {
         fields.remove("description");
     }
     exactly(value, &fields);
-    shape(&value["retry"], "retries: number; backoff_seconds: number");
+    shape(&value["retry"], "retries: number; backoff_seconds: number; check_retries: number");
     if !value["obstacle"].is_null() {
         shape(&value["obstacle"], "chain: list of strings; state: string; needs_a_person: boolean");
     }

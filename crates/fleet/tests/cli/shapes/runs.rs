@@ -18,7 +18,7 @@ pub(super) fn answers_of_run_commands(world: &World) {
     let list = json(&["list", "--all"]);
     shape(
         &list,
-        "runs: list; more: boolean; queue: list; unstarted: list; projects: object; elsewhere: number",
+        "runs: list; more: boolean; queue: list; unstarted: list; projects: object; paused: list; elsewhere: number",
     );
     is_run(
         &list["runs"][0],

@@ -48,7 +48,7 @@ pub(super) fn answers_of_task_commands(world: &World) {
         are_tasks(&list["tasks"], false);
     }
     let shown = json(&["task", "show", other]);
-    let more = "project_name: string; workflow_name: string or null; stage: string or null; after: list; \
+    let more = "default_agent: string; project_name: string; workflow_name: string or null; stage: string or null; after: list; \
         before: list; starts_from: list of strings; runs: list; asked: list of strings; messages: list; prompts: list; events: list";
     is_task(&shown, true, more);
     shape(&shown["after"][0], "id: string; state: string");
@@ -70,7 +70,10 @@ pub(super) fn answers_of_task_commands(world: &World) {
     shape(&tree, "root: string; nodes: list");
     shape(&tree["nodes"][0], "id: string; state: string; title: string; after: list of strings");
     let line = "{\"title\":\"Three\"}";
-    shape(&world.fleet.stdin(line).json(&["task", "import", "-"]), "ids: list of strings; dry_run: boolean");
+    shape(
+        &world.fleet.stdin(line).json(&["task", "import", "-"]),
+        "ids: list of strings; format: string; skipped: number; dry_run: boolean",
+    );
     let gone = json(&["task", "delete", "--yes", other]);
     shape(&gone, "deleted: list");
     are_tasks(&gone["deleted"], true);

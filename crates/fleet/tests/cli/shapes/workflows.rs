@@ -88,7 +88,7 @@ pub(super) fn answers_about_workflows(world: &World) {
          branch: string or null; verdict: object; items: list of strings; result: object; last: boolean",
     );
     let stage = ran["stages"][0]["task"].as_str().unwrap();
-    let more = "project_name: string; workflow_name: string; stage: string; after: list; before: list; \
+    let more = "default_agent: string; project_name: string; workflow_name: string; stage: string; after: list; before: list; \
         starts_from: list of strings; runs: list; asked: list of strings; messages: list; prompts: list; events: list";
     is_task(&json(&["task", "show", stage]), true, more);
     is_workflow(&json(&["workflow", "retry", id, "--from", "judge", "--detach"]), ALONE);

@@ -144,14 +144,14 @@ fn a_prompt_answers_a_question() {
     for look in [["why", "asks"], ["show", "asks"], ["logs", "asks"], ["status", "--color=never"]] {
         assert!(yard.fleet.ok(&look).contains("Which way?"), "{look:?}");
     }
-    let answer = format!("`fleet prompt {task} \"…\"` answers it");
+    let answer = format!("`fleet answer {task}.1 \"…\"` answers it");
     assert!(yard.fleet.ok(&["why", "asks"]).contains(&answer));
     let shown = yard.fleet.ok(&["show", "asks"]);
     assert!(shown.contains(&answer) && !shown.contains("succeeded"), "{shown}");
     assert!(!yard.fleet.ok(&["list", "--all"]).contains("succeeded"));
     let told = yard.fleet.json(&["prompt", "asks", "To the left"]);
     assert_eq!((&told["reception"], &told["task"]["state"]), (&"reopened".into(), &"queued".into()));
-    assert_eq!(texts(&yard.task(&task)), ["To the left"]);
+    assert_eq!(texts(&yard.task(&task)), ["Which way?", "You asked: Which way?\nThe answer: To the left"]);
 }
 
 #[test]

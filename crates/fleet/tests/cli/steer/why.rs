@@ -134,9 +134,9 @@ fn a_question_is_answered_as_it_says() {
     let told = why(&yard, "asks");
     assert_eq!((&told["status"], &told["what"]), (&"waiting".into(), &"its agent asks: Which way?".into()));
     let advice = told["advice"][0].as_str().unwrap();
-    assert!(advice.contains(&format!("fleet prompt {task}")), "{advice}");
+    assert!(advice.contains(&format!("fleet answer {task}.1")), "{advice}");
     let next = yard.fleet.json(&["show", "asks"])["next"].to_string();
-    assert!(next.contains("fleet prompt") && !next.contains("git merge"), "{next}");
+    assert!(next.contains("fleet answer") && !next.contains("git merge"), "{next}");
     assert!(yard.fleet.ok(&["task", "show", "asks"]).contains("  asked  "), "not succeeded");
     yard.fleet.ok(&["prompt", &task, "Left"]);
     works(&yard);

@@ -42,7 +42,7 @@ impl Week<'_> {
         let mut draft = self.rig.draft_in(self.projects[plan.project], "part of the week");
         draft.spec.agent = plan.agent.map(|agent| agent.parse().unwrap());
         draft.spec.priority = plan.priority.try_into().unwrap();
-        draft.spec.retry = RetryPolicy { retries: RETRIES, backoff_seconds: 60 };
+        draft.spec.retry = RetryPolicy { retries: RETRIES, backoff_seconds: 60, ..RetryPolicy::default() };
         let id = |on: &usize| {
             self.tasks.get(*on).map_or_else(|| before[*on - self.tasks.len()].id, |story| story.id)
         };

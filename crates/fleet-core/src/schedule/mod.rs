@@ -1,6 +1,10 @@
 //! Which ready tasks start next: caps, pauses, file scopes and budgets, decided one candidate at a time.
 
+mod queue_pause;
+
 use std::collections::{BTreeMap, BTreeSet};
+
+pub use queue_pause::{PauseScope, QUEUE_PREFIX};
 
 use crate::budget::{Bounds, RemainingBudget};
 use crate::id::{ProjectId, TaskId};
@@ -46,6 +50,8 @@ pub struct Load {
     pub scopes: BTreeMap<ProjectId, Vec<FileScope>>,
     /// Agents whose accounts are paused.
     pub paused: BTreeSet<String>,
+    /// What people paused.
+    pub queue_pauses: Vec<PauseScope>,
     /// What may be spent; `None` is no bound.
     pub remaining: Option<RemainingBudget>,
 }
@@ -57,6 +63,8 @@ pub enum StartRefusal {
     ProjectCap,
     AgentCap,
     AccountPaused,
+    /// A person paused it.
+    QueuePaused,
     ScopeOverlap,
     /// Too little money or too few tokens are left.
     Budget,
@@ -68,6 +76,9 @@ impl Load {
         let full = |running: Option<&u32>, cap: Option<u32>| {
             cap.is_some_and(|cap| running.copied().unwrap_or(0) >= cap)
         };
+        if self.queue_pauses.iter().any(|pause| pause.covers(project, agent)) {
+            return Err(StartRefusal::QueuePaused);
+        }
         if self.paused.contains(agent) {
             return Err(StartRefusal::AccountPaused);
         }
@@ -165,6 +176,16 @@ mod tests {
         assert_eq!(admit(one, "claude", &[]), Err(StartRefusal::ProjectCap));
         assert_eq!(admit(two, "claude", &[]), Ok(()));
         assert_eq!(admit(two, "claude", &[]), Err(StartRefusal::TotalCap));
+    }
+
+    #[test]
+    fn what_a_person_paused_does_not_start() {
+        let mut maker = IdMaker::default();
+        let (one, two): (ProjectId, ProjectId) = (maker.next(Millis(0), 1), maker.next(Millis(0), 1));
+        let pause = PauseScope { project: Some(one), agent: None };
+        let load = Load { queue_pauses: vec![pause], ..Load::default() };
+        let lane = |project| load.lane(project, "codex", &Caps::default());
+        assert_eq!([lane(one), lane(two)], [Err(StartRefusal::QueuePaused), Ok(())]);
     }
 
     #[test]

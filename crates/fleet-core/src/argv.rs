@@ -3,7 +3,7 @@
 //! No shell ever sees it, so whatever only a shell could do is refused and not passed on as a letter.
 
 /// The program and its arguments, or what is wrong.
-pub(super) fn split(text: &str) -> Result<Vec<String>, String> {
+pub fn split(text: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut rest = text.chars();
